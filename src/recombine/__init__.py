@@ -1,0 +1,52 @@
+"""Will a neural network handle combinations of familiar parts that it never saw together?
+
+`recombine` predicts failures from a data split, trains controlled experiments, explains failures and fixes them.
+Names are loaded on first use, so that importing the package is instant and does not start JAX.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from recombine._version import __version__
+from recombine.errors import InputError, StoreError
+from recombine.parts import Part
+
+if TYPE_CHECKING:
+    from recombine import fit, nets, probes, remedies, report, runs, spaces, studies, tasks
+    from recombine.fit import Fitted, Noise, Penalty, Recipe, Schedule, adam, adamw, sgd
+    from recombine.runs import Store, Trial, execute
+    from recombine.spaces import (
+        Space,
+        Split,
+        centre_hole,
+        corner_hole,
+        cross_hole,
+        fraction_hole,
+        masked_hole,
+    )
+    from recombine.studies import reproduce
+    from recombine.tasks import Task, bump_code, bump_images, bumps, one_hot, ramp, with_stripes
+
+_HOMES = {
+    "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
+    "recombine.runs": "Store Trial execute",
+    "recombine.spaces": "Space Split centre_hole corner_hole cross_hole fraction_hole masked_hole",
+    "recombine.studies": "reproduce",
+    "recombine.tasks": "Task bump_code bump_images bumps one_hot ramp with_stripes",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULES = {"fit", "nets", "probes", "remedies", "report", "runs", "spaces", "studies", "tasks"}
+
+__all__ = sorted(["InputError", "Part", "StoreError", "__version__", *_HOME_OF, *_MODULES])  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
+    if name in _MODULES:
+        return import_module(f"recombine.{name}")
+    raise AttributeError(f"module 'recombine' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
