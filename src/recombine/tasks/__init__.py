@@ -1,0 +1,60 @@
+"""Tasks: worlds that turn the cells of a space into inputs and targets."""
+
+from recombine.tasks import datasets
+from recombine.tasks.bump_images import bump_images
+from recombine.tasks.bumps import bumps, bumps_on_canvas
+from recombine.tasks.bumps_real import bumps_real, half_pixel_hole
+from recombine.tasks.draws import draw_with_replacement, draw_without_replacement
+from recombine.tasks.encodings import (
+    angle_cos_sin,
+    angle_scalar,
+    bump_code,
+    one_hot,
+    ramp,
+    ramp_with_presence,
+    super_inputs,
+)
+from recombine.tasks.glyphs import Glyph, glyph, glyph_source
+from recombine.tasks.holes import split_by_hole
+from recombine.tasks.reverse import reverse_bumps
+from recombine.tasks.rotation import pixel_blend, rotated, rotation_circle, rotation_digits, rotation_gap
+from recombine.tasks.single_factor import (
+    single_factor_positions,
+    single_factor_renderings,
+    single_factor_rows,
+    with_stripes,
+)
+from recombine.tasks.task import Task
+
+__all__ = [
+    "Glyph",
+    "Task",
+    "angle_cos_sin",
+    "angle_scalar",
+    "bump_code",
+    "bump_images",
+    "bumps",
+    "bumps_on_canvas",
+    "bumps_real",
+    "datasets",
+    "draw_with_replacement",
+    "draw_without_replacement",
+    "glyph",
+    "glyph_source",
+    "half_pixel_hole",
+    "one_hot",
+    "pixel_blend",
+    "ramp",
+    "ramp_with_presence",
+    "reverse_bumps",
+    "rotated",
+    "rotation_circle",
+    "rotation_digits",
+    "rotation_gap",
+    "single_factor_positions",
+    "single_factor_renderings",
+    "single_factor_rows",
+    "split_by_hole",
+    "super_inputs",
+    "with_stripes",
+]

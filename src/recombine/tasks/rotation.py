@@ -1,0 +1,220 @@
+"""Turning digits: interpolation over one angle, and a true composition of angle and digit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Float32
+
+from recombine.errors import InputError
+from recombine.spaces import Space, Split
+from recombine.tasks.encodings import Encoding, angle_cos_sin, encoded, one_hot
+from recombine.tasks.glyphs import GlyphSource, glyph
+from recombine.tasks.task import Task
+
+PathLike = str | os.PathLike[str] | None
+
+
+def rotated(image: np.ndarray, degrees: np.ndarray) -> Float32[np.ndarray, "rows height width"]:
+    """A picture turned by each of some angles, in degrees: bilinear, same size, black outside.
+
+    The same as `scipy.ndimage.rotate(image, angle, reshape=False, order=1, mode="constant", cval=0)` per
+    angle.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.tasks import rotated
+    >>> rotated(np.array([[0, 1], [0, 0]]), np.array([0, 90])).round(3).tolist()
+    [[[0.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]]]
+
+    ```
+    """
+    from scipy.ndimage import rotate
+
+    image, degrees = np.asarray(image, dtype=np.float64), np.asarray(degrees, dtype=np.float64)
+    if image.ndim != 2:
+        raise InputError("image", f"shape {image.shape}", "one grey picture, (height, width)")
+    if degrees.ndim != 1 or not np.isfinite(degrees).all():
+        raise InputError("degrees", degrees, "a list of finite angles")
+    turned = [rotate(image, a, reshape=False, order=1, mode="constant", cval=0.0) for a in degrees]
+    return np.asarray(turned, dtype=np.float32).reshape(-1, *image.shape)
+
+
+def pixel_blend(
+    image: np.ndarray, *, low: float = 160.0, high: float = 200.0, steps: int = 20
+) -> Float32[np.ndarray, "steps height width"]:
+    """The cross-fade `(1 - a) R_low + a R_high`, `a` from 0 to 1: superposition in place of turning.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.tasks import pixel_blend
+    >>> pixel_blend(np.eye(28), steps=5).shape
+    (5, 28, 28)
+
+    ```
+    """
+    first, last = rotated(image, np.array([low, high]))
+    a = np.linspace(0, 1, steps, dtype=np.float32)[:, None, None]
+    return (1 - a) * first + a * last
+
+
+def rotation_circle(
+    angles: int = 1000,
+    *,
+    encoding: Encoding = angle_cos_sin,
+    digit: int = 4,
+    source: GlyphSource = "auto",
+    path: PathLike = None,
+    seed: int = 0,
+) -> Task:
+    """One digit at `angles` angles around the full circle, all seen: from an angle to the turned picture.
+
+    **Arguments:**
+
+    - `encoding`: `angle_cos_sin`, or `angle_scalar`, whose jump at 0° makes the task hard there.
+    - `digit`, `source`, `path`: which picture is turned; see `glyph`.
+    - `seed`: not used, nothing is drawn.
+
+    **Returns:**
+
+    A `Task` over the one factor `angle` (in degrees) with targets `(28, 28)`. Nothing is held out.
+
+    ```python
+    >>> from recombine.tasks import rotation_circle
+    >>> rotation_circle(100, source="digits")
+    Task(regression, 100 rows, inputs (2,), targets (28, 28), 100 in training; angle 100: 100 seen, 0 unseen)
+
+    ```
+    """
+    _check_angles("angles", angles)
+    degrees = np.linspace(0, 360, angles, endpoint=False)
+    seen = np.ones(angles, dtype=bool)
+    return _one_digit(degrees, seen, encoding, digit, source, path)
+
+
+def rotation_gap(
+    angles: int = 444,
+    *,
+    gap: tuple[float, float] = (160.0, 200.0),
+    gap_angles: int = 40,
+    encoding: Encoding = angle_cos_sin,
+    digit: int = 4,
+    source: GlyphSource = "auto",
+    path: PathLike = None,
+    seed: int = 0,
+) -> Task:
+    """One digit at all angles except a gap: interpolation over one factor, *not* a test of composition.
+
+    Seen are `angles` angles on `[0, low)` and as many on `[high, 360)`; held out are `gap_angles` on `[low,
+    high)`.
+
+    **Arguments:**
+
+    - `gap`: `(low, high)` in degrees.
+    - others: as for `rotation_circle`.
+
+    **Returns:**
+
+    A `Task` over the one factor `angle`, in increasing order. Whole levels are unseen, as they must be with
+    one factor.
+
+    ```python
+    >>> from recombine.tasks import rotation_gap
+    >>> rotation_gap(44, gap_angles=4, source="digits")
+    Task(regression, 92 rows, inputs (2,), targets (28, 28), 88 in training; angle 92: 88 seen, 4 unseen)
+
+    ```
+    """
+    low, high = _checked_gap(gap)
+    _check_angles("angles", angles)
+    _check_angles("gap_angles", gap_angles)
+    pieces = [(0.0, low, angles), (low, high, gap_angles), (high, 360.0, angles)]
+    degrees = np.concatenate([np.linspace(start, stop, k, endpoint=False) for start, stop, k in pieces])
+    seen = (degrees < low) | (degrees >= high)
+    return _one_digit(degrees, seen, encoding, digit, source, path)
+
+
+def rotation_digits(
+    digits: Sequence[int] = tuple(range(10)),
+    angles: int = 100,
+    *,
+    held_out: int = 4,
+    gap: tuple[float, float] = (140.0, 200.0),
+    source: GlyphSource = "auto",
+    path: PathLike = None,
+    seed: int = 0,
+) -> Task:
+    """Several digits at many angles, where one digit misses some angles: a composition of digit and angle.
+
+    The digit is an input (one-hot) next to `(cos, sin)` of the angle; without it the task would be
+    ill-posed. Each angle and each digit is seen, so the held-out cells are new combinations of familiar
+    levels.
+
+    **Arguments:**
+
+    - `digits`: which digits; each is the first of its kind (see `glyph`).
+    - `angles`: how many angles around the full circle.
+    - `held_out`: the digit that misses the angles of `gap`, both ends included.
+    - others: as for `rotation_gap`.
+
+    **Returns:**
+
+    A `Task` over `digit × angle` with one row per cell; inputs `(len(digits) + 2,)`.
+
+    ```python
+    >>> from recombine.tasks import rotation_digits
+    >>> task = rotation_digits((1, 4, 7), 36, source="digits")
+    >>> task.split, task.inputs.shape
+    (Split(digit 3 × angle 36: 101 seen, 7 unseen), (108, 5))
+
+    ```
+    """
+    low, high = _checked_gap(gap)
+    _check_angles("angles", angles)
+    if held_out not in digits:
+        raise InputError("held_out", held_out, f"one of the digits {tuple(digits)}")
+    degrees = np.linspace(0, 360, angles, endpoint=False)
+    space = Space({"digit": digits, "angle": degrees.tolist()})
+    digit_number, angle_number = space.cells.T
+    angle = degrees[angle_number]
+    hole = (np.asarray(digits)[digit_number] == held_out) & (angle >= low) & (angle <= high)
+    pictures = [rotated(glyph(d, source=source, path=path).image, degrees) for d in digits]
+    split = Split(space, ~hole)
+    return Task(
+        split,
+        inputs=np.concatenate(
+            [one_hot(digit_number[:, None], len(digits)), angle_cos_sin(angle[:, None])], axis=1
+        ),
+        targets=np.concatenate(pictures),
+        latents=np.stack([np.asarray(digits)[digit_number], angle], axis=1),
+    )
+
+
+def _one_digit(
+    degrees: Float[np.ndarray, " angles"],
+    seen: np.ndarray,
+    encoding: Encoding,
+    digit: int,
+    source: GlyphSource,
+    path: PathLike,
+) -> Task:
+    split = Split(Space({"angle": degrees.tolist()}), seen, allow_unseen_levels=True)
+    return Task(
+        split,
+        inputs=encoded(encoding, degrees[:, None], len(degrees)),
+        targets=rotated(glyph(digit, source=source, path=path).image, degrees),
+        latents=degrees[:, None],
+    )
+
+
+def _checked_gap(gap: tuple[float, float]) -> tuple[float, float]:
+    if len(gap) != 2 or not 0 < gap[0] < gap[1] < 360:
+        raise InputError("gap", gap, "two angles (low, high) with 0 < low < high < 360")
+    return float(gap[0]), float(gap[1])
+
+
+def _check_angles(field: str, count: int) -> None:
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or not 1 <= count <= 10000:
+        raise InputError(field, count, "a whole number from 1 to 10000")
