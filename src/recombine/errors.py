@@ -19,3 +19,7 @@ class InputError(ValueError):
 
 class StoreError(OSError):
     """The store cannot be read or written; the message says which file and what to do."""
+
+
+class DatasetError(OSError):
+    """A data set is missing, damaged or cannot be fetched; the message says what was tried and what to do."""

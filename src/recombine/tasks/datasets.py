@@ -18,20 +18,16 @@ import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import UInt8
 
-from recombine.errors import InputError
+from recombine.errors import DatasetError, InputError
 from recombine.tasks.dataset_catalogue import CATALOGUE, Dataset
 from recombine.tasks.dataset_sources import SOURCES, decode_cifar, decode_idx
-
-
-class DatasetError(OSError):
-    """A data set is missing, damaged or cannot be fetched; the message says what was tried and what to do."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,10 @@ class Entry:
     purpose: str
     folder: Path | None
     verified: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return asdict(self) | {"folder": None if self.folder is None else str(self.folder)}
 
 
 def cache_folder() -> Path:

@@ -1,0 +1,18 @@
+"""The persistent compilation cache: a program compiled once is loaded by later processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def enable_compilation_cache(path: Path) -> None:
+    """Keeps compiled programs in `path`. Does nothing if the folder cannot be written."""
+    import jax
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(path))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)

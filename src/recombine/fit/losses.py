@@ -1,0 +1,35 @@
+"""Losses, one number per example."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+
+def _per_example(values: Array) -> Float[Array, " batch"]:
+    return values.reshape(values.shape[0], -1).mean(axis=1)
+
+
+def squared_error(outputs: Array, targets: Array) -> Float[Array, " batch"]:
+    """Squared error averaged over everything but the batch axis."""
+    return _per_example((outputs - targets) ** 2)
+
+
+def squared_and_absolute_error(
+    outputs: Array, targets: Array, *, absolute: float = 0.1
+) -> Float[Array, " batch"]:
+    """Squared error plus `absolute` times the absolute error, both averaged."""
+    error = outputs - targets
+    return _per_example(error**2 + absolute * jnp.abs(error))
+
+
+def cross_entropy(outputs: Float[Array, "batch classes"], targets: Array) -> Float[Array, " batch"]:
+    """Softmax cross-entropy with integer classes."""
+    logits = jax.nn.log_softmax(outputs)
+    return -jnp.take_along_axis(logits, targets.reshape(-1, 1), axis=1)[:, 0]
+
+
+def logistic(outputs: Array, targets: Array) -> Float[Array, " batch"]:
+    """`log(1 + exp(-y f))` for targets ±1."""
+    return _per_example(jax.nn.softplus(-targets * outputs))

@@ -1,0 +1,58 @@
+"""Multi-layer perceptrons."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+from jaxtyping import PRNGKeyArray
+
+from recombine.errors import InputError
+from recombine.nets.dense import BatchNorm, Linear
+from recombine.nets.stages import Chain, Net, Reshape, Stage
+
+
+def mlp(
+    *,
+    inputs: int,
+    width: int,
+    depth: int,
+    outputs: int | tuple[int, ...],
+    activation: Stage = jax.nn.relu,
+    normalise: bool = False,
+    key: PRNGKeyArray,
+) -> Net:
+    """A perceptron with `depth` hidden layers of `width` units and a linear output.
+
+    Stages `hidden0` ... give the activations after the non-linearity, `output` the result, reshaped to
+    `outputs` if that is a picture's shape. With `normalise`, batch normalisation stands between each linear
+    map and its non-linearity (stages `linear0`, `norm0`, `hidden0`, ...), and hidden weights are drawn
+    uniformly with variance 2 / fan_in (He et al. 2015).
+
+    ```python
+    >>> import jax
+    >>> from recombine.nets import mlp, parameter_count
+    >>> net = mlp(inputs=56, width=256, depth=3, outputs=(28, 28), key=jax.random.key(0))
+    >>> parameter_count(net), list(net.names)
+    (347664, ['hidden0', 'hidden1', 'hidden2', 'output'])
+
+    ```
+    """
+    if depth < 0:
+        raise InputError("depth", depth, "a number of hidden layers, 0 or more")
+    shape = (outputs,) if isinstance(outputs, int) else outputs
+    size = 1
+    for side in shape:
+        size *= side
+    widths = [inputs, *[width] * depth]
+    stages: list[tuple[str, Stage]] = []
+    for layer in range(depth):
+        linear = Linear(widths[layer], width, key=jax.random.fold_in(key, layer))
+        if normalise:
+            linear = eqx.tree_at(lambda new: new.weight, linear, linear.weight * 6**0.5)
+            stages += [(f"linear{layer}", linear), (f"norm{layer}", BatchNorm(width))]
+            stages += [(f"hidden{layer}", activation)]
+        else:
+            stages += [(f"hidden{layer}", Chain(linear, activation))]
+    readout = Linear(widths[-1], size, key=jax.random.fold_in(key, depth))
+    stages += [("output", Chain(readout, Reshape(shape)))]
+    return Net(tuple(name for name, _ in stages), tuple(stage for _, stage in stages))

@@ -1,0 +1,202 @@
+"""Nets as named stages whose outputs can all be read.
+
+Arrays carry the examples on their first axis: a stage maps `(batch, ...)` to `(batch, ...)`. A stage is any
+callable; if it is an Equinox module it is called with a keyword `key`, which is `None` in evaluation and a
+random key in training (dropout draws from it, batch normalisation takes it as the sign to use the batch's
+own statistics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from recombine.errors import InputError
+
+Stage = Callable[..., Array]
+Perturb = Callable[[str, Array, PRNGKeyArray], Array]
+"""Changes a stage's output in training: `(stage name, output, key) -> output` (activity noise)."""
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """Anything with `stages`, pairs of a name and a callable, applied one after another."""
+
+    @property
+    def stages(self) -> tuple[tuple[str, Stage], ...]:
+        """The stages in order."""
+        ...
+
+
+class Net(eqx.Module):
+    """A trainable function made of named stages.
+
+    ```python
+    >>> import jax, jax.numpy as jnp
+    >>> from recombine.nets import Linear, Net, trace
+    >>> net = Net(("hidden", "output"), (Linear(2, 3, key=jax.random.key(0)), jnp.tanh))
+    >>> output, stages = trace(net, jnp.zeros((5, 2)))
+    >>> output.shape, list(stages)
+    ((5, 3), ['hidden', 'output'])
+
+    ```
+    """
+
+    names: tuple[str, ...] = eqx.field(static=True)
+    layers: tuple[Stage, ...]
+
+    def __check_init__(self) -> None:
+        if len(self.names) != len(self.layers) or len(set(self.names)) != len(self.names):
+            raise InputError("names", self.names, f"{len(self.layers)} different stage names")
+
+    @property
+    def stages(self) -> tuple[tuple[str, Stage], ...]:
+        """Names and callables in order."""
+        return tuple(zip(self.names, self.layers, strict=True))
+
+    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        return trace(self, x, key=key)[0]
+
+
+class Chain(eqx.Module):
+    """Several callables as one stage, such as a convolution and its non-linearity."""
+
+    layers: tuple[Stage, ...]
+
+    def __init__(self, *layers: Stage) -> None:
+        for layer in layers:
+            if hasattr(layer, "absorb"):
+                expected = "layers without running statistics; make it a stage of its own in the net"
+                raise InputError("layers", type(layer).__name__, expected)
+        self.layers = layers
+
+    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        for position, layer in enumerate(self.layers):
+            x = call(layer, x, key=None if key is None else jax.random.fold_in(key, position))
+        return x
+
+
+class Reshape(eqx.Module):
+    """Reshapes every example to `shape`; the batch axis stays."""
+
+    shape: tuple[int, ...] = eqx.field(static=True)
+
+    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        return x.reshape(x.shape[0], *self.shape)
+
+
+class Buffer(eqx.Module):
+    """An array that belongs to a net but is not trained: a position table, running statistics."""
+
+    value: Array
+
+
+def call(stage: Stage, x: Array, *, key: PRNGKeyArray | None) -> Array:
+    """Calls one stage; only modules are offered the key."""
+    return stage(x, key=key) if isinstance(stage, eqx.Module) else stage(x)
+
+
+def trace(
+    net: Staged, x: Array, *, key: PRNGKeyArray | None = None, perturb: Perturb | None = None
+) -> tuple[Array, dict[str, Array]]:
+    """Runs a net and keeps what every stage gives.
+
+    **Arguments:**
+
+    - `x`: `(batch, ...)`.
+    - `key`: `None` to evaluate, a random key to run as in training.
+    - `perturb`: changes stage outputs on the way, for activity noise; needs a key.
+
+    **Returns:**
+
+    The net's output and a dictionary from stage name to stage output, each `(batch, ...)`.
+    """
+    outputs = {}
+    noise_key = None if key is None else jax.random.fold_in(key, len(net.stages))
+    for position, (name, stage) in enumerate(net.stages):
+        x = call(stage, x, key=None if key is None else jax.random.fold_in(key, position))
+        if perturb is not None and noise_key is not None:
+            x = perturb(name, x, jax.random.fold_in(noise_key, position))
+        outputs[name] = x
+    return x, outputs
+
+
+def absorb(net: PyTree, x: Array, outputs: dict[str, Array]) -> PyTree:
+    """Lets stages with an `absorb` method (batch normalisation) update their buffers from what they saw.
+
+    **Arguments:**
+
+    - `x`: the batch the net was run on, and `outputs` the stage outputs of that run.
+    """
+    for position, (name, stage) in enumerate(net.stages):
+        if hasattr(stage, "absorb"):
+            updated = stage.absorb(jax.lax.stop_gradient(x))
+            net = eqx.tree_at(lambda n, i=position: n.layers[i], net, updated)
+        x = outputs[name]
+    return net
+
+
+def trainable(net: PyTree) -> PyTree:
+    """A filter for `equinox.partition`: true at every floating-point array outside a `Buffer`."""
+
+    def mark(node: Any) -> Any:
+        if isinstance(node, Buffer):
+            return jax.tree.map(lambda _: False, node)
+        return _is_float_array(node)
+
+    return jax.tree.map(mark, net, is_leaf=lambda node: isinstance(node, Buffer))
+
+
+def parameter_count(net: PyTree, *, buffers: bool = False) -> int:
+    """The number of trained values, or with `buffers` also of those that are kept fixed."""
+    kept = net if buffers else eqx.filter(net, trainable(net))
+    return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(kept, _is_float_array)))
+
+
+def _is_float_array(leaf: Any) -> bool:
+    """Also true for the shapes of arrays, so that a net can be counted without being made."""
+    return isinstance(leaf, jax.Array | np.ndarray | jax.ShapeDtypeStruct) and jnp.issubdtype(
+        leaf.dtype, jnp.inexact
+    )
+
+
+def evaluate(
+    net: Staged, inputs: np.ndarray | Array, *, stage: str | None = None, batch: int = 256
+) -> np.ndarray:
+    """Runs a net in evaluation mode over many rows, `batch` at a time.
+
+    **Returns:**
+
+    The outputs `(rows, ...)`, or those of one stage, as a NumPy array.
+    """
+    pieces = []
+    for start in range(0, len(inputs), batch):
+        piece = jnp.asarray(inputs[start : start + batch])
+        short = batch - len(piece) if start else 0  # pad the last piece: one shape, one compilation
+        padded = jnp.pad(piece, [(0, short)] + [(0, 0)] * (piece.ndim - 1))
+        output, outputs = _trace(net, padded)
+        pieces.append(np.asarray(output if stage is None else outputs[stage])[: len(piece)])
+    return np.concatenate(pieces)
+
+
+@eqx.filter_jit
+def _trace(net: Staged, x: Array) -> tuple[Array, dict[str, Array]]:
+    return trace(net, x)
+
+
+class PReLU(eqx.Module):
+    """`max(0, x) + slope * min(0, x)` with one trained slope, 0.25 at the start as in PyTorch."""
+
+    slope: Float[Array, ""]
+
+    def __init__(self, slope: float = 0.25) -> None:
+        self.slope = jnp.asarray(slope, dtype=jnp.float32)
+
+    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        return jnp.where(x >= 0, x, self.slope * x)
