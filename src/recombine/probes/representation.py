@@ -1,0 +1,164 @@
+"""Representation: can the factors be read linearly from a layer?
+
+Decodability says that a factor is there, not that it is kept apart from the others (see `geometry`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import numpy as np
+from jaxtyping import Bool, Float, Real
+
+from recombine.errors import InputError
+from recombine.probes.folds import fold_numbers
+from recombine.probes.gram import as_units, centred_gram
+
+PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+"""Candidates for the penalty of the ridge probe, relative to the size of the layer."""
+
+
+class ProbeScore(TypedDict):
+    """R^2 of every factor, and what a layer that knows nothing would be expected to score."""
+
+    r2: Float[np.ndarray, " factors"]
+    chance: float
+
+
+def linear_probe(
+    activations: Real[np.ndarray, "rows ..."], values: Real[np.ndarray, "rows factors"]
+) -> ProbeScore:
+    """R^2 of ordinary least squares with an intercept from a layer to factor values, on the same rows.
+
+    There is no held-out data. A layer with as many units as rows fits anything, so such layers are refused;
+    measure them with [`recombine.probes.ridge_probe`][].
+
+    **Arguments:**
+
+    - `activations`: `(rows, ...)`, flattened to units.
+    - `values`: `(rows, factors)`.
+
+    **Returns:**
+
+    - `r2`: `(factors,)`, from 0 to 1; NaN for a factor that does not vary.
+    - `chance`: the expected R^2 of activations that have nothing to do with the values,
+        `rank / (rows - 1)`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes import linear_probe
+    >>> x = np.arange(10.0)[:, None]
+    >>> linear_probe(3 * x + 1, x)["r2"].round(6).tolist()
+    [1.0]
+
+    ```
+    """
+    flat, values = _paired(activations, values)
+    rows, units = flat.shape
+    if units >= rows - 1:
+        raise InputError(
+            "activations", f"{units} units on {rows} rows", f"fewer than {rows - 1} units; use ridge_probe"
+        )
+    centred = flat - flat.mean(axis=0, dtype=np.float64)
+    target = values - values.mean(axis=0)
+    weights, _, rank, _ = np.linalg.lstsq(centred, target, rcond=None)
+    return ProbeScore(r2=_r2(target, centred @ weights), chance=float(rank) / (rows - 1))
+
+
+def ridge_probe(
+    activations: Real[np.ndarray, "rows ..."],
+    values: Real[np.ndarray, "rows factors"],
+    *,
+    folds: int = 5,
+    penalties: Sequence[float] = PENALTIES,
+    seed: int = 0,
+) -> ProbeScore:
+    """Cross-validated R^2 of ridge regression with an intercept from a layer to factor values.
+
+    Each fold is predicted from the others, `minimise |A w + b - v|^2 + lambda |w|^2`, in the dual form, which
+    costs `rows^3` however wide the layer is. The penalty is chosen for every fold and factor by the exact
+    leave-one-out error within the training folds, so the held-out rows have no part in it.
+
+    **Arguments:**
+
+    - `activations`: `(rows, ...)`, flattened to units; any width.
+    - `values`: `(rows, factors)`.
+    - `folds`, `seed`: of the cross-validation.
+    - `penalties`: candidates for `lambda`, in units of the mean squared length of a centred training row, so
+        that the score does not depend on the layer's scale.
+
+    **Returns:**
+
+    - `r2`: `(factors,)`, one minus the pooled squared error of the held-out rows over the variance; at most
+        1, negative if worse than the mean, NaN for a factor that does not vary.
+    - `chance`: 0; useless activations score at or a little below it.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes import ridge_probe
+    >>> x = np.arange(20.0)[:, None]
+    >>> wide = x @ np.ones((1, 100))
+    >>> ridge_probe(wide, x)["r2"].round(4).tolist()
+    [1.0]
+
+    ```
+    """
+    flat, values = _paired(activations, values)
+    if not penalties or min(penalties) <= 0:
+        raise InputError("penalties", penalties, "one or more positive numbers")
+    gram = centred_gram(flat)
+    fold = fold_numbers(len(flat), folds, seed)
+    predicted = np.empty_like(values)
+    for k in range(folds):
+        predicted[fold == k] = _dual_ridge(gram, values, fold != k, penalties)
+    return ProbeScore(r2=_r2(values, predicted), chance=0.0)
+
+
+def _dual_ridge(
+    gram: Float[np.ndarray, "rows rows"],
+    values: Float[np.ndarray, "rows factors"],
+    train: Bool[np.ndarray, " rows"],
+    penalties: Sequence[float],
+) -> Float[np.ndarray, "test factors"]:
+    """Predictions for the rows outside `train`; the intercept is free, hence all is centred on `train`."""
+    mean_column = gram[:, train].mean(axis=1, keepdims=True)  # <a_i, mean of training rows>
+    mean_square = mean_column[train].mean()
+    kernel = gram - mean_column - mean_column.T + mean_square
+    offset = values[train].mean(axis=0)
+    target = values[train] - offset
+    n = len(target)
+
+    eigenvalues, vectors = np.linalg.eigh(kernel[np.ix_(train, train)])
+    eigenvalues = np.maximum(eigenvalues, 0.0)[:, None]
+    scale = eigenvalues.mean() or 1.0
+    loadings = vectors.T @ target
+    best = np.full(target.shape[1], np.inf)
+    weights = np.zeros_like(target)
+    for penalty in penalties:
+        shrinkage = eigenvalues / (eigenvalues + penalty * scale)
+        residual = target - vectors @ (shrinkage * loadings)
+        leverage = 1 / n + vectors**2 @ shrinkage  # diagonal of the hat matrix, intercept included
+        left_out = ((residual / (1 - leverage)) ** 2).sum(axis=0)
+        better = left_out < best
+        best = np.where(better, left_out, best)
+        dual = vectors @ (loadings / (eigenvalues + penalty * scale))
+        weights = np.where(better, dual, weights)
+    return offset + kernel[np.ix_(~train, train)] @ weights
+
+
+def _r2(
+    true: Float[np.ndarray, "rows factors"], predicted: Float[np.ndarray, "rows factors"]
+) -> Float[np.ndarray, " factors"]:
+    total = ((true - true.mean(axis=0)) ** 2).sum(axis=0)
+    error = ((true - predicted) ** 2).sum(axis=0)
+    return 1 - np.divide(error, total, out=np.full_like(total, np.nan), where=total > 0)
+
+
+def _paired(
+    activations: Real[np.ndarray, "rows ..."], values: Real[np.ndarray, "rows factors"]
+) -> tuple[Real[np.ndarray, "rows units"], Float[np.ndarray, "rows factors"]]:
+    flat, values = as_units(activations), np.asarray(values, dtype=np.float64)
+    if values.ndim != 2 or len(values) != len(flat):
+        raise InputError("values", values.shape, f"shape ({len(flat)}, factors)")
+    return flat, values
