@@ -1,0 +1,187 @@
+"""The parent's side of the pool: worker processes, what each is doing, and what happens when one dies."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
+from typing import Any
+
+from recombine.errors import StoreError
+from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started
+from recombine.runs.schedule import RETRY_SECONDS, Schedule
+from recombine.runs.store import Store
+from recombine.runs.trial import Trial, canonical_json
+from recombine.runs.worker import serve
+
+_log = logging.getLogger(__name__)
+_PATIENCE = 5.0
+"""Seconds that a worker is given to end by itself, and again after it was asked to."""
+
+
+def run_in_pool(
+    schedule: Schedule, store: Store, *, jobs: int, fresh: bool, emit: Callable[[Event], None]
+) -> None:
+    """Runs all trials of a schedule in up to `jobs` processes.
+
+    Workers have a pipe each and share no lock, so one that is killed at any moment cannot block the others.
+    Whatever way this function is left, no worker outlives it.
+    """
+    cores = _cores(jobs)
+    workers: list[_Worker] = []
+    try:
+        while len(schedule) or any(worker.trial for worker in workers):
+            wanted = min(jobs, len(schedule) + sum(worker.trial is not None for worker in workers))
+            for number in sorted(set(range(wanted)) - {worker.number for worker in workers}):
+                workers.append(_Worker(number, store, cores[number]))
+            for worker in workers:
+                if not worker.ready or worker.trial is not None:
+                    continue
+                trial = schedule.take(worker.program)
+                if trial is not None and not worker.give(trial, fresh):
+                    schedule.postpone(trial)
+            spoken = wait([worker.connection for worker in workers], timeout=RETRY_SECONDS)
+            for worker in list(workers):
+                if worker.connection in spoken or worker.process.exitcode is not None:
+                    message = worker.listen()
+                    if message is None:
+                        workers.remove(worker)
+                        _bury(worker, store, fresh, emit)
+                    else:
+                        _handle(worker, message, schedule, store, emit)
+    finally:
+        for worker in workers:
+            worker.ask_to_end()
+        for worker in workers:
+            worker.end()
+
+
+class _Worker:
+    def __init__(self, number: int, store: Store, core: int | None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(
+            target=serve, args=(theirs, str(store.path), core), name=f"recombine-{number}", daemon=True
+        )
+        with _interrupts_held():
+            self.process.start()
+        theirs.close()  # so that the worker's end is the only one, and its death closes the pipe
+        self.number, self.ready = number, False
+        self.trial: Trial | None = None
+        self.program: str | None = None
+
+    def give(self, trial: Trial, fresh: bool) -> bool:
+        """Sends a trial; false if the worker, idle until now, turns out to be dead."""
+        order = {"trial": canonical_json(trial), "key": trial.key, "fresh": fresh}
+        try:
+            self.connection.send_bytes(json.dumps(order).encode())
+        except OSError:
+            return False
+        self.trial, self.program = trial, trial.program
+        return True
+
+    def listen(self) -> list[Any] | None:
+        """The next message, or `None` if the worker is dead and everything it said has been heard."""
+        try:
+            return list(json.loads(self.connection.recv_bytes())) if self.connection.poll() else None
+        except (EOFError, OSError):
+            return None
+
+    def ask_to_end(self) -> None:
+        if self.trial is not None:
+            self.process.terminate()
+        self.connection.close()
+
+    def end(self) -> None:
+        for force in (self.process.terminate, self.process.kill):
+            self.process.join(_PATIENCE)
+            if self.process.exitcode is None:
+                force()
+        self.process.join()
+        self.process.close()
+
+
+def _handle(
+    worker: _Worker, message: list[Any], schedule: Schedule, store: Store, emit: Callable[[Event], None]
+) -> None:
+    word, *rest = message
+    if word == "ready":
+        worker.ready = True
+        return
+    trial = worker.trial
+    assert trial is not None, "a worker speaks only about the trial it was given"
+    if word == "started":
+        emit(Started(trial, worker.number))
+        return
+    if word == "progress":
+        emit(Progress(trial, rest[0]))
+        return
+    worker.trial = None
+    if word == "done":
+        result = store.get(trial)
+        lost = Failed(trial, "its result was stored, but could not be read back")
+        emit(lost if result is None else Finished(result, from_store=rest[0]))
+    elif word == "busy":
+        schedule.postpone(trial)
+    elif word == "unstorable":
+        raise StoreError(rest[0])
+    else:
+        _log.debug("trial %s failed\n%s", trial.key, rest[1])
+        emit(Failed(trial, rest[0]))
+
+
+def _bury(worker: _Worker, store: Store, fresh: bool, emit: Callable[[Event], None]) -> None:
+    """Says what a dead worker leaves behind; it may have died just after its result was stored."""
+    worker.process.join()
+    code, trial = worker.process.exitcode, worker.trial
+    worker.connection.close()
+    worker.process.close()
+    if not worker.ready:
+        raise ExecutionError(
+            f"a worker process ended before it could start (exit code {code}); a script that runs trials "
+            "with jobs > 1 must do so under `if __name__ == '__main__':`"
+        )
+    if trial is None:
+        return
+    result = None if fresh else store.get(trial)
+    if result is not None:
+        emit(Finished(result, from_store=False))
+    else:
+        emit(Failed(trial, f"its worker process {_how_it_ended(code)}"))
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"ended unexpectedly with exit code {code}"
+    name = signal.Signals(-code).name
+    hint = "; often this means that memory ran out" if name == "SIGKILL" else ""
+    return f"was killed ({name}{hint})"
+
+
+def _cores(jobs: int) -> list[int | None]:
+    """A core for each worker; another set in another process, so that small pools do not share cores."""
+    if not hasattr(os, "sched_getaffinity"):
+        return [None] * jobs
+    cores = sorted(os.sched_getaffinity(0))
+    first = os.getpid() if jobs < len(cores) else 0
+    return [cores[(first + i) % len(cores)] for i in range(jobs)]
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until the block is left; a process started in it never gets one."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would lift the mask if it were started inside
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

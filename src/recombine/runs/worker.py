@@ -1,0 +1,84 @@
+"""The worker's side of the pool: a process pinned to one core that runs the trials it is sent.
+
+Orders and answers are JSON. An order is `{"trial", "key", "fresh"}`. Answers are lists that begin with a
+word: `ready`, `started`, `progress` (fraction), `done` (from the store?), `busy` (another process has the
+trial), `failed` (one line, traceback), `unstorable` (one line: the store cannot be used).
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+from recombine.errors import StoreError
+from recombine.runs.attempt import attempt
+from recombine.runs.store import Store
+from recombine.runs.trial import from_json
+
+_PROGRESS_INTERVAL = 0.1
+
+
+def serve(connection: Connection, store_path: str, core: int | None) -> None:
+    """Runs trials until the parent closes the connection or is no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    store = Store(store_path)
+    _send(connection, "ready")
+    while True:
+        try:
+            order = json.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            return
+        _send(connection, *_answer(connection, store, order))
+
+
+def one_line(error: BaseException) -> str:
+    """The kind and message of an exception, without line breaks."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _answer(connection: Connection, store: Store, order: dict[str, Any]) -> tuple[Any, ...]:
+    last = 0.0
+
+    def progress(fraction: float) -> None:
+        nonlocal last
+        if time.monotonic() - last > _PROGRESS_INTERVAL:
+            last = time.monotonic()
+            _send(connection, "progress", fraction)
+
+    try:
+        trial = from_json(order["trial"])
+        if trial.key != order["key"]:
+            raise RuntimeError("the code was changed while trials were running; run them again")
+        outcome = attempt(
+            trial,
+            store,
+            fresh=order["fresh"],
+            on_start=lambda: _send(connection, "started"),
+            progress=progress,
+        )
+    except StoreError as error:
+        return "unstorable", str(error)
+    except Exception as error:
+        return "failed", one_line(error), traceback.format_exc()
+    return ("busy",) if outcome is None else ("done", outcome[1])
+
+
+def _send(connection: Connection, *message: Any) -> None:
+    connection.send_bytes(json.dumps(message).encode())
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # in the middle of training; what the store holds is whole at any moment
