@@ -1,0 +1,71 @@
+"""One line about the machine: enough to judge a running time, nothing that tells whose it is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def machine() -> str:
+    """The processor, the number of cores we may use, the operating system, Python and JAX.
+
+    No host name, user name or path is in it, and JAX is not imported.
+
+    ```python
+    >>> from recombine.report import machine
+    >>> "Python 3" in machine()
+    True
+
+    ```
+    """
+    parts = [_processor(), _cores(), _system(), f"Python {platform.python_version()}", _jax()]
+    return " · ".join(part for part in parts if part)
+
+
+def _processor() -> str:
+    readers: dict[str, Callable[[], str]] = {"Linux": _linux_processor, "Darwin": _mac_processor}
+    try:
+        name = readers.get(platform.system(), platform.processor)()
+    except (OSError, subprocess.SubprocessError):
+        name = ""
+    name = re.sub(r"\((R|TM|r|tm)\)|\bCPU\b|\bProcessor\b", " ", name or platform.machine())
+    return " ".join(name.split())
+
+
+def _linux_processor() -> str:
+    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _mac_processor() -> str:
+    command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=2.0, check=True).stdout
+
+
+def _cores() -> str:
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux only
+    n = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return f"{n} core" if n == 1 else f"{n} cores"
+
+
+def _system() -> str:
+    if platform.system() == "Linux":
+        try:
+            return platform.freedesktop_os_release()["PRETTY_NAME"]
+        except (OSError, KeyError):
+            return "Linux"
+    if platform.system() == "Darwin":
+        return f"macOS {platform.mac_ver()[0]}"
+    return f"{platform.system()} {platform.release()}"
+
+
+def _jax() -> str:
+    try:
+        return f"JAX {version('jax')}"
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,103 @@
+"""Intervals and the way numbers are printed."""
+
+import numpy as np
+import pytest
+
+from recombine.errors import InputError
+from recombine.report import bracket, count, fixed, interval, number, percent, plus_minus, scientific
+from recombine.report.labels import spread
+
+
+def test_few_seeds_give_their_range() -> None:
+    found = interval([3.0, 1.0, 2.0, 10.0, 2.5])
+    assert (found.centre, found.low, found.high, found.n, found.kind) == (2.5, 1.0, 10.0, 5, "range")
+    assert interval([3.0, 1.0, 2.0, 10.0, 2.5], centre="mean").centre == pytest.approx(3.7)
+
+
+def test_many_seeds_give_a_bootstrap_that_never_changes() -> None:
+    values = np.random.default_rng(1).normal(5.0, 2.0, size=100)
+    found = interval(values, centre="mean")
+    assert found == interval(values, centre="mean")
+    assert found.kind == "bootstrap"
+    standard_error = values.std(ddof=1) / 10.0  # the bootstrap of a mean is close to normal theory
+    assert found.low == pytest.approx(found.centre - 1.96 * standard_error, abs=0.1)
+    assert found.high == pytest.approx(found.centre + 1.96 * standard_error, abs=0.1)
+
+
+def test_diverged_seeds_are_counted_apart() -> None:
+    found = interval([1.0, np.nan, 3.0, np.inf])
+    assert (found.centre, found.n, found.lost) == (2.0, 2, 2)
+    nothing = interval([np.nan])
+    assert np.isnan(nothing.centre)
+    assert (nothing.n, nothing.lost) == (0, 1)
+    assert bracket(nothing) == "–"
+    assert found.to_dict()["lost"] == 2
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(InputError, match="one value per seed"):
+        interval([[1.0]])
+    with pytest.raises(InputError, match="'median' or 'mean'"):
+        interval([1.0], centre="mode")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.82, "0.82"),
+        (0.996, "1.0"),
+        (9.96, "10"),
+        (41.4, "41"),
+        (0.0999, "0.10"),
+        (0.0124, "0.012"),
+        (0.00996, "0.010"),
+        (0.004, "4.0e-3"),
+        (1.5e-4, "1.5e-4"),
+        (-3.94, "-3.9"),
+        (2.5e7, "2.5e7"),
+        (0.0, "0"),
+        (float("nan"), "–"),
+        (float("inf"), "–"),
+    ],
+)
+def test_number(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.04, "4 %"), (1.0, "100 %"), (0.99999, "99.9 %"), (0.994, "99.4 %"), (0.0, "0 %"), (0.0001, "0.1 %")],
+)
+def test_percent_is_100_or_0_only_if_true(value: float, text: str) -> None:
+    assert percent(value) == text
+
+
+def test_spreads() -> None:
+    assert plus_minus([0.01, 0.01]) == "0.01 ± 0.00"
+    assert plus_minus([np.nan]) == "–"
+    assert plus_minus([1.0, 3.0, np.nan], decimals=1) == "2.0 ± 1.4"
+    assert bracket(interval([0.52, 0.61, 0.70])) == "0.61 [0.52, 0.70]"
+    assert bracket(interval([0.03, 0.04, 0.05])) == "0.04 [0.03, 0.05]"
+    assert bracket(interval([0.041, 0.042, 0.043])) == "0.042 [0.041, 0.043]"
+    assert bracket(interval([0.97, 0.99, 1.0]), unit="%") == "99 % [97, 100]"
+    assert bracket(interval([0.5])) == "0.50"
+
+
+def test_small_things() -> None:
+    assert fixed(-0.001, 2) == "0.00"
+    assert scientific(float("nan")) == "–"
+    assert count(289) == "289"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_labels_are_spread_apart_and_stay_in_order(seed: int) -> None:
+    wanted = np.random.default_rng(seed).uniform(0.0, 10.0, size=6)
+    placed = np.array(spread(list(wanted), gap=1.0, low=0.0, high=10.0))
+    assert (np.argsort(placed) == np.argsort(wanted)).all()
+    assert np.diff(np.sort(placed)).min() >= 1.0 - 1e-9
+    assert placed.min() >= 0.0
+    assert placed.max() <= 10.0
+
+
+def test_labels_that_fit_do_not_move() -> None:
+    assert spread([7.0, 1.0, 4.0], gap=2.0, low=0.0, high=10.0) == [7.0, 1.0, 4.0]
