@@ -1,0 +1,302 @@
+"""The command line. Every command imports what it needs when it runs, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from recombine._version import __version__
+from recombine.errors import DatasetError, InputError, StoreError
+
+app = typer.Typer(
+    help="Will a neural network handle combinations of familiar parts that it never saw together?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+runs_app = typer.Typer(help="What the store holds.", no_args_is_help=True)
+data_app = typer.Typer(
+    help="Data sets that can be downloaded; everything works without them.", no_args_is_help=True
+)
+app.add_typer(runs_app, name="runs")
+app.add_typer(data_app, name="data")
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", help="Folder of results (default: $RECOMBINE_HOME or the user's cache)."),
+]
+JobsOption = Annotated[int, typer.Option("--jobs", help="Processes, each on a core of its own.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+ScaleOption = Annotated[str, typer.Option("--scale", help="smoke, quick or paper.")]
+OffsetOption = Annotated[int, typer.Option("--seed-offset", help="Added to every random seed.")]
+
+
+def say(line: str = "") -> None:
+    """Prints a line for the reader."""
+    typer.echo(line)
+
+
+def say_json(value: Any) -> None:
+    """Prints a value as JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def version(asked: bool) -> None:
+    """Prints the version and ends."""
+    if asked:
+        say(f"recombine {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Will a neural network handle combinations of familiar parts that it never saw together?"""
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Where the report goes.")] = Path("recombine-demo.html"),
+    seed_offset: OffsetOption = 0,
+    store: StoreOption = None,
+    jobs: JobsOption = 2,
+    as_json: JsonOption = False,
+) -> None:
+    """See an ordinary decoder fail on unseen combinations, why, and two remedies that work (3 minutes)."""
+    from recombine.studies.demonstration import demonstrate
+
+    demonstrate(out, seed_offset=seed_offset, store=store, jobs=jobs, as_json=as_json, say=say)
+
+
+@app.command()
+def reproduce(
+    study: Annotated[str, typer.Argument(help="A study's name; `recombine claims` lists them.")],
+    scale: ScaleOption = "quick",
+    seed_offset: OffsetOption = 0,
+    claim: Annotated[
+        list[str] | None, typer.Option("--claim", help="Only this claim; may be given several times.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the store already has.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Also write a page with table and figures (.html or .md).")
+    ] = None,
+    store: StoreOption = None,
+    jobs: JobsOption = 2,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a paper's experiments and judge its claims."""
+    from recombine import studies
+    from recombine.runs import Store
+    from recombine.studies.display import StudyProgress, claims_table, closing_line, opening_line
+    from recombine.studies.results_page import results_page
+
+    chosen = studies.load(study)
+    with StudyProgress(chosen) as shown:
+        found = studies.reproduce(
+            chosen,
+            scale=scale,
+            seed_offset=seed_offset,
+            claims=claim or (),
+            store=Store(store),
+            jobs=jobs,
+            fresh=fresh,
+            on_event=shown,
+            on_plan=shown.expect,
+        )
+    if out is not None:
+        results_page(found).write(out)
+    if as_json:
+        say_json(found.to_dict())
+        return
+    say(opening_line(found))
+    say()
+    say(claims_table(found.outcomes))
+    say()
+    say(closing_line(found, out))
+
+
+@app.command()
+def claims(
+    study: Annotated[str | None, typer.Argument(help="One study; default: all.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the claims that can be checked, with their sources and published values."""
+    from recombine import studies
+    from recombine.studies.display import claim_list
+
+    names = [study] if study is not None else list(studies.STUDIES)
+    found = [studies.load(name) for name in names]
+    if as_json:
+        say_json([{"study": one.name, "claims": [c.to_dict() for c in one.claims]} for one in found])
+        return
+    for one in found:
+        say(f"{one.name} · {one.reference}\n")
+        say(claim_list(one))
+
+
+@app.command()
+def report(
+    study: Annotated[str, typer.Argument(help="A study's name.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A .html or .md file (default: STUDY.html here).")
+    ] = None,
+    scale: ScaleOption = "quick",
+    seed_offset: OffsetOption = 0,
+    store: StoreOption = None,
+    jobs: Annotated[int, typer.Option("--jobs", hidden=True)] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a study's page, claims and figures, from what the store holds; nothing is run."""
+    from recombine import studies
+    from recombine.runs import Store
+    from recombine.studies.display import closing_line
+    from recombine.studies.results_page import results_page
+
+    chosen = studies.load(study)
+    kept = Store(store)
+    found = studies.recall(chosen, scale=scale, seed_offset=seed_offset, store=kept)
+    if not found.evidence:
+        raise InputError(
+            "store", str(kept.path), f"results of {study}; run `recombine reproduce {study}` first"
+        )
+    others = [s for s in studies.SCALES if s != scale]
+    more = [
+        studies.recall(chosen, scale=s, seed_offset=seed_offset, store=kept) for s in others if s != "smoke"
+    ]
+    path = results_page(found, more=[m for m in more if m.evidence]).write(out or Path(f"{study}.html"))
+    if as_json:
+        say_json(found.to_dict() | {"page": str(path)})
+    else:
+        say(closing_line(found, path))
+
+
+@runs_app.command("list")
+def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """List the finished trials."""
+    from recombine.runs import Store
+    from recombine.studies.display import runs_table
+
+    kept = Store(store)
+    entries = list(kept.entries())
+    if as_json:
+        say_json([entry.to_dict() for entry in entries])
+    elif not entries:
+        say(f"The store is empty: {kept.path}")
+    else:
+        say(runs_table(entries))
+        say(f"\n{len(entries)} results in {kept.path}")
+
+
+@runs_app.command("show")
+def runs_show(
+    key: Annotated[str, typer.Argument(help="A trial's key, or its first letters.")],
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one trial: its settings and its numbers."""
+    from recombine.runs import Store
+    from recombine.studies.display import result_text
+
+    result = Store(store).find(key)
+    if as_json:
+        say_json(result.to_dict())
+    else:
+        say(result_text(result))
+
+
+@runs_app.command("export")
+def runs_export(
+    path: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one row per trial and seed to a table file."""
+    from recombine.runs import Store, export
+
+    results = list(Store(store).results())
+    written = export(results, path)
+    if as_json:
+        say_json({"path": str(written), "trials": len(results)})
+    else:
+        say(f"{len(results)} trials written to {written}")
+
+
+@runs_app.command("clear")
+def runs_clear(
+    key: Annotated[str, typer.Argument(help="Only keys that begin with this.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete results from the store."""
+    from recombine.runs import Store
+
+    kept = Store(store)
+    count = sum(entry.key.startswith(key) for entry in kept.entries())
+    if count and not yes and not as_json:
+        typer.confirm(f"Delete {count} results from {kept.path}?", abort=True)
+    removed = kept.clear(key) if count else 0
+    if as_json:
+        say_json({"removed": removed})
+    else:
+        say(f"{removed} results deleted from {kept.path}")
+
+
+@data_app.command("list")
+def data_list(as_json: JsonOption = False) -> None:
+    """List the data sets, what they are for, and whether they are here."""
+    from recombine.studies.display import data_table
+    from recombine.tasks import datasets
+
+    entries = datasets.available()
+    if as_json:
+        say_json([entry.to_dict() for entry in entries])
+    else:
+        say(data_table(entries))
+
+
+@data_app.command("fetch")
+def data_fetch(
+    name: Annotated[str, typer.Argument(help="mnist or cifar10.")], as_json: JsonOption = False
+) -> None:
+    """Download a data set and check it."""
+    from recombine.tasks import datasets
+
+    folder = datasets.fetch(name, say=lambda line: typer.echo(line, err=True))
+    say_json({"name": name, "folder": str(folder)}) if as_json else say(f"{name} is in {folder}")
+
+
+@data_app.command("verify")
+def data_verify(
+    name: Annotated[str, typer.Argument(help="mnist or cifar10.")], as_json: JsonOption = False
+) -> None:
+    """Check the files of a data set against their published hashes."""
+    from recombine.tasks import datasets
+
+    folder = datasets.verify(name)
+    say_json({"name": name, "folder": str(folder), "verified": True}) if as_json else say(
+        f"{folder}: as published"
+    )
+
+
+def main() -> None:
+    """Runs the command line: bad input and an unusable store are one line and exit code 2."""
+    try:
+        app()
+    except (InputError, StoreError, DatasetError) as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except RuntimeError as error:
+        from recombine.runs import ExecutionError
+
+        if not isinstance(error, ExecutionError):
+            raise
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,244 @@
+"""Claims: statements of a paper as executable checks.
+
+A claim is checked on evidence, the named arms of an experiment with their values for every seed. Its verdict
+is made of conditions, each a measured number per seed against a threshold that was fixed beforehand.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from recombine.errors import InputError
+from recombine.runs import Result
+
+Scale = Literal["smoke", "quick", "paper"]
+SCALES: tuple[Scale, ...] = ("smoke", "quick", "paper")
+Word = Literal["holds", "fails", "undecided"]
+
+_RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "==": operator.eq,
+}
+_SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "==": "="}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The results of one experimental arm: every value with the seeds on its first axis."""
+
+    seeds: tuple[int, ...]
+    status: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+    curves: Mapping[str, np.ndarray]
+
+    @staticmethod
+    def of(results: Sequence[Result]) -> Arm:
+        """Joins the results of trials that differ only in their seeds."""
+        values = {name: _joined(results, "values", name) for name in _names(results, "values")}
+        curves = {name: _joined(results, "curves", name) for name in _names(results, "curves")}
+        seeds = tuple(seed for result in results for seed in result.trial.seeds)
+        return Arm(seeds, tuple(s for result in results for s in result.status), values, curves)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.values:
+            raise InputError("value", name, f"one of {', '.join(sorted(self.values))}")
+        return self.values[name]
+
+
+def _names(results: Sequence[Result], field: str) -> list[str]:
+    return list(dict.fromkeys(name for result in results for name in getattr(result, field)))
+
+
+def _joined(results: Sequence[Result], field: str, name: str) -> np.ndarray:
+    """One value of all results, NaN for those without it (all their seeds diverged)."""
+    found = [getattr(result, field).get(name) for result in results]
+    shape = next(array.shape[1:] for array in found if array is not None)
+    missing = [np.full((len(result.trial.seeds), *shape), np.nan) for result in results]
+    arrays = [gap if array is None else array for array, gap in zip(found, missing, strict=True)]
+    if field == "curves":  # a run that stopped early has fewer records
+        length = max(array.shape[1] for array in arrays)
+        arrays = [np.pad(a, [(0, 0), (0, length - a.shape[1])], mode="edge") for a in arrays]
+    return np.concatenate(arrays)
+
+
+class Evidence(Mapping[str, Arm]):
+    """The arms of a study that have been run, by name."""
+
+    def __init__(self, arms: Mapping[str, Arm], scale: Scale) -> None:
+        self._arms, self.scale = dict(arms), scale
+
+    def __getitem__(self, name: str) -> Arm:
+        return self._arms[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arms)
+
+    def __len__(self) -> int:
+        return len(self._arms)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One measured number per seed against a threshold.
+
+    - `over`: `"every"` seed must meet it, or the `"mean"` or the `"median"` over seeds.
+    """
+
+    label: str
+    values: Any
+    relation: str
+    threshold: float
+    over: Literal["every", "mean", "median"] = "every"
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The values as a flat array, one per seed."""
+        return np.atleast_1d(np.asarray(self.values, dtype=float)).ravel()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the condition is met; a value that is not a number never meets it."""
+        numbers = self.numbers
+        if self.over != "every":
+            numbers = np.atleast_1d({"mean": np.mean, "median": np.median}[self.over](numbers))
+        return bool(_RELATIONS[self.relation](numbers, self.threshold).all())
+
+    def __str__(self) -> str:
+        numbers = self.numbers
+        low, high = numbers.min(), numbers.max()
+        shown = f"{low:.3g}" if low == high else f"{np.median(numbers):.3g} [{low:.3g}, {high:.3g}]"
+        over = "" if self.over == "every" else f", {self.over} over seeds"
+        mark = "✓" if self.holds else "✗"
+        return f"{self.label} {shown} (wanted {_SIGNS[self.relation]} {self.threshold:g}{over}) {mark}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found. `holds` is `None` when nothing was to be decided (an exploratory report)."""
+
+    holds: bool | None
+    measured: float
+    spread: tuple[float, float]
+    n_seeds: int
+    detail: str
+
+    @staticmethod
+    def of(
+        conditions: Sequence[Condition],
+        *,
+        headline: Any = None,
+        n_seeds: int,
+        decides: bool = True,
+        note: str = "",
+    ) -> Verdict:
+        """All conditions together.
+
+        **Arguments:**
+
+        - `headline`: the number per seed shown as measured; by default that of the first condition.
+        - `decides`: false for a report without a direction.
+        """
+        numbers = (
+            conditions[0].numbers if headline is None else np.atleast_1d(np.asarray(headline, dtype=float))
+        )
+        detail = "; ".join(str(condition) for condition in conditions)
+        return Verdict(
+            all(condition.holds for condition in conditions) if decides else None,
+            float(np.median(numbers)),
+            (float(numbers.min()), float(numbers.max())),
+            n_seeds,
+            f"{detail}. {note}" if note else detail,
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper as an executable check.
+
+    **Arguments:**
+
+    - `id`: number of the claim within its study.
+    - `statement`: what should be seen, with its threshold, in one line.
+    - `source`: where it comes from.
+    - `published`: the published value in words, `"–"` if there is none.
+    - `needs`: names of the arms it looks at.
+    - `check`: from the evidence to a verdict.
+    - `decided_at`: the smallest scale at which the check means something; below it the verdict is
+        `undecided`.
+    - `on_request`: run at scale quick only if asked for by id, because it takes `minutes` minutes.
+    - `exploratory`: the threshold or the direction is ours, not the paper's.
+    """
+
+    id: str
+    statement: str
+    source: str
+    published: str
+    needs: tuple[str, ...]
+    check: Callable[[Evidence], Verdict] = field(compare=False)
+    decided_at: Scale = "quick"
+    on_request: bool = False
+    exploratory: bool = False
+    minutes: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form that `recombine claims --json` prints."""
+        return {
+            "id": self.id,
+            "statement": self.statement,
+            "source": self.source,
+            "published": self.published,
+            "decided_at": self.decided_at,
+            "on_request": self.on_request,
+            "exploratory": self.exploratory,
+        }
+
+    def judge(self, evidence: Evidence) -> Outcome:
+        """The verdict on this evidence, `undecided` where it is missing or the scale is too small."""
+        missing = [name for name in self.needs if name not in evidence]
+        if missing:
+            why = f"takes about {self.minutes:.0f} min: --claim {self.id}" if self.on_request else "not run"
+            return Outcome(self, "undecided", None, why)
+        verdict = self.check(evidence)
+        if SCALES.index(evidence.scale) < SCALES.index(self.decided_at):
+            return Outcome(self, "undecided", verdict, f"scale {self.decided_at} decides")
+        if verdict.holds is None:
+            return Outcome(self, "undecided", verdict, "a report, without a direction to decide")
+        return Outcome(self, "holds" if verdict.holds else "fails", verdict, "")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim with its verdict; `why` says why it is undecided."""
+
+    claim: Claim
+    word: Word
+    verdict: Verdict | None
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form that `recombine reproduce --json` prints."""
+        found, claim = self.verdict, self.claim
+        return {
+            "id": claim.id,
+            "statement": claim.statement,
+            "source": claim.source,
+            "published": claim.published,
+            "measured": None if found is None else _finite(found.measured),
+            "spread": None if found is None else [_finite(bound) for bound in found.spread],
+            "n_seeds": 0 if found is None else found.n_seeds,
+            "verdict": self.word,
+            "exploratory": claim.exploratory,
+            "detail": self.why if found is None else found.detail,
+        }
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None

@@ -1,0 +1,61 @@
+"""The demo's world and its three contestants: one task, one hole, 3 seeds each."""
+
+from __future__ import annotations
+
+from recombine.fit import Recipe, adamw
+from recombine.nets import cnn_decoder
+from recombine.parts import Part
+from recombine.probes import decoders, layers
+from recombine.remedies import forced_rendering
+from recombine.runs import Trial
+from recombine.spaces import centre_hole
+from recombine.studies.claims import Scale
+from recombine.studies.study import Arms, Study, in_pieces
+from recombine.tasks import bump_code, bumps, one_hot, with_stripes
+
+SIZE = 20
+HOLE = (5, 14)
+SEEDS = (0, 1, 2)
+SHOWN = ((9, 9), (7, 12), (12, 7), (6, 6), (13, 10), (2, 10))
+"""Cells whose pictures are shown; the last one was seen in training."""
+METHODS = ("ordinary decoder", "forced rendering", "stripes in the curriculum")
+
+
+def arms(scale: Scale) -> Arms:
+    """Ordinary decoder, forced rendering and stripes, on the same bumps and the same hole."""
+    hole = Part(centre_hole, low=HOLE[0], high=HOLE[1])
+    small = scale == "smoke"
+    cnn = Part(cnn_decoder, inputs=2 * SIZE, width=4 if small else 32, depth=3, size=SIZE, start=5)
+    plain = Part(bumps, n=SIZE, hole=hole, encoding=Part(bump_code), polarity="bright")
+    hot = Part(bumps, n=SIZE, hole=hole, encoding=Part(one_hot), polarity="bright")
+    striped = Part(with_stripes, n=SIZE, hole=hole, encoding=Part(bump_code), polarity="bright")
+    remedy = forced_rendering((SIZE, SIZE))
+    decoder_recipe = Recipe(steps=2 if small else 1000)
+    render_recipe = Recipe(
+        steps=2 if small else 4000, optimiser=adamw(weight_decay=1e-4), penalties=remedy.penalties
+    )
+    probes = (
+        Part(decoders.errors),
+        Part(decoders.positions),
+        Part(decoders.superposition, margin=2),
+        Part(decoders.pictures, cells=SHOWN),
+        Part(layers.geometry),
+        Part(layers.readability),
+    )
+    seeds = SEEDS[:1] if small else SEEDS
+    trials = (
+        Trial(plain, probes, seeds, cnn, decoder_recipe),
+        Trial(hot, (*probes, Part(layers.canvases, level=9)), seeds, remedy.net, render_recipe),
+        Trial(striped, probes, seeds, cnn, decoder_recipe),
+    )
+    return {method: in_pieces(trial) for method, trial in zip(METHODS, trials, strict=True)}
+
+
+def cost(trial: Trial) -> float:
+    """Seconds on one core, roughly."""
+    return 12.0 if trial.net is not None and "render" in trial.net.name else 25.0
+
+
+def demo_study() -> Study:
+    """The demo as a study without claims."""
+    return Study("demo", "Unseen combinations", "", arms, (), (), cost)

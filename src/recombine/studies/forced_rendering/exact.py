@@ -1,0 +1,183 @@
+"""Statements that need no training, or training only to compare numbers bit by bit: probes of the task alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from recombine.fit import Recipe, fit
+from recombine.nets import (
+    cnn_decoder,
+    cnn_encoder,
+    mlp,
+    parameter_count,
+    pixel_transformer,
+    render_net,
+    rotation_decoder,
+    spatial_mlp,
+)
+from recombine.parts import Part
+from recombine.probes import factorisation, log10_volume, metric_tensor
+from recombine.probes.decoders import errors
+from recombine.spaces import Space, centre_hole, corner_hole
+from recombine.tasks import Task, bump_code, bump_images, bumps, one_hot, ramp
+
+Values = dict[str, Any]
+
+REGIONS: tuple[tuple[str, Part, Part, tuple[int, int], tuple[float, float]], ...] = (
+    ("centre hole", Part(bumps, n=28), Part(centre_hole, low=6, high=22), (495, 289), (0.00380, 0.00401)),
+    (
+        "small centre hole",
+        Part(bumps, n=28),
+        Part(centre_hole, low=10, high=18),
+        (703, 81),
+        (0.00386, 0.00401),
+    ),
+    (
+        "render corner",
+        Part(bumps, n=32, sigma=1.5, polarity="bright", pixels="half"),
+        Part(corner_hole, low=12),
+        (624, 400),
+        (0.006528, 0.006636),
+    ),
+    ("corner", Part(bumps, n=28), Part(corner_hole, low=14), (588, 196), (np.nan, np.nan)),
+)
+"""For every task: how to draw it, its hole, seen and unseen cells, blank error on both (NaN: not published)."""
+
+
+def constants(task: Task) -> Values:
+    """Counts, blank errors, images and encodings against their published values and slow formulas."""
+    count_gap, blank_gap = [], []
+    for _, draw, hole, counts, blanks in REGIONS:
+        found = draw(hole=hole)
+        squares = ((found.targets.astype(float) - found.blank) ** 2).mean(axis=(1, 2))
+        seen = found.split.seen
+        count_gap.append(np.abs([seen.sum() - counts[0], (~seen).sum() - counts[1]]).max())
+        gaps = np.abs([squares[seen].mean() - blanks[0], squares[~seen].mean() - blanks[1]])
+        blank_gap.append(0.0 if np.isnan(gaps).all() else gaps.max())
+    return {
+        "count_gap": max(count_gap),
+        "blank_gap": max(blank_gap),
+        "picture_gap": _picture_gap(),
+        "code_gap": _code_gap(),
+    }
+
+
+def _picture_gap() -> float:
+    """Largest difference between drawn bumps and the defining formula, pixel by pixel."""
+    points = np.array([[0, 0], [3, 7], [27, 14]])
+    pictures = bump_images(points, 28, 1.0)
+    gap = 0.0
+    for picture, (x, y) in zip(pictures, points, strict=True):
+        for row in range(28):
+            for column in range(28):
+                true = 1 - np.exp(-((column - x) ** 2 + (row - y) ** 2) / 2)
+                gap = max(gap, abs(float(picture[row, column]) - true))
+    return gap
+
+
+def _code_gap() -> float:
+    """The same for the three encodings."""
+    points, n = np.array([[0, 5], [13, 27]]), 28
+    gap = 0.0
+    for (x, y), hot, code, raw in zip(
+        points, one_hot(points, n), bump_code(points, n), ramp(points, n), strict=True
+    ):
+        for k in range(n):
+            gap = max(gap, abs(hot[k] - (k == x)), abs(hot[n + k] - (k == y)))
+            gap = max(
+                gap,
+                abs(code[k] - np.exp(-((k - x) ** 2) / 2)),
+                abs(code[n + k] - np.exp(-((k - y) ** 2) / 2)),
+            )
+        gap = max(gap, abs(raw[0] - x), abs(raw[1] - y))
+    return float(gap)
+
+
+PARAMETERS: tuple[tuple[Part, int], ...] = (
+    *((Part(cnn_decoder, inputs=56, width=64, depth=d), 307_457 + 36_928 * (d - 2)) for d in range(2, 11)),
+    *((Part(cnn_decoder, inputs=2, width=64, depth=d), 138_113 + 36_928 * (d - 2)) for d in range(2, 11)),
+    (Part(cnn_decoder, inputs=80, width=64, depth=8), 604_289),
+    (Part(cnn_decoder, inputs=2, width=128, depth=8), 1_423_873),
+    (Part(cnn_decoder, inputs=2, width=128, depth=10), 1_719_041),
+    (Part(cnn_decoder, inputs=56, width=256, depth=10), 7_523_329),
+    (Part(cnn_decoder, inputs=2, width=256, depth=10), 6_845_953),
+    *(
+        (Part(mlp, inputs=56, width=256, depth=d, outputs=784), count)
+        for d, count in zip(range(3, 8), (347_664, 413_456, 479_248, 545_040, 610_832), strict=True)
+    ),
+    *(
+        (Part(mlp, inputs=2, width=128, depth=d, outputs=784), count)
+        for d, count in zip(range(3, 8), (134_544, 151_056, 167_568, 184_080, 200_592), strict=True)
+    ),
+    *((Part(pixel_transformer, inputs=56, depth=d), 1_193_473 + 593_024 * (d - 2)) for d in range(2, 6)),
+    (Part(spatial_mlp, inputs=56, depth=2), 146_435),
+    (Part(spatial_mlp, inputs=56, depth=4), 278_021),
+    (Part(render_net, levels=(32, 32)), 133_218),
+    (Part(cnn_encoder, outputs=56), 362_168),
+    (Part(cnn_encoder, outputs=2), 355_202),
+    (Part(rotation_decoder, inputs=1), 406_913),
+    (Part(rotation_decoder, inputs=2), 413_185),
+    (Part(rotation_decoder, inputs=2, deep=True), 1_240_897),
+    (Part(mlp, inputs=56, width=1024, depth=10, outputs=784, normalise=True), 10_328_848),
+    (Part(mlp, inputs=2, width=1024, depth=10, outputs=784, normalise=True), 10_273_552),
+    (Part(mlp, inputs=2, width=4096, depth=5, outputs=784, normalise=True), 70_390_544),
+    *(
+        (Part(cnn_decoder, inputs=2 * n, width=128, depth=8, size=n), count)
+        for n, count in ((24, 1_712_385), (28, 1_762_561), (32, 1_927_425), (36, 1_977_601), (40, 2_027_777))
+    ),
+    *(
+        (Part(cnn_decoder, inputs=2, width=128, depth=8, size=n), count)
+        for n, count in ((24, 1_423_873), (28, 1_423_873), (32, 1_538_561), (36, 1_538_561), (40, 1_538_561))
+    ),
+)
+"""Architectures and their published numbers of trained parameters."""
+
+
+def parameter_counts(task: Task) -> Values:
+    """How many architectures have the published number of parameters; no weight is drawn."""
+    right = [
+        parameter_count(eqx.filter_eval_shape(net, key=jax.random.key(0))) == count
+        for net, count in PARAMETERS
+    ]
+    return {"architectures": len(right), "wrong_counts": len(right) - sum(right)}
+
+
+def encodings(task: Task, *, n: int = 28, seed: int = 0) -> Values:
+    """Factorisation and evenness of the three encodings, and the range of the score.
+
+    `evenness` is the largest deviation of log10 dv from its mean over cells at least 5 pixels from the edge.
+    """
+    space = Space({"x": n, "y": n})
+    scores, unevenness = [], []
+    for encoding in (one_hot, bump_code, ramp):
+        g = metric_tensor(space.grid(encoding(space.cells, n)))
+        middle = log10_volume(g)[5:-5, 5:-5]
+        scores.append(factorisation(g))
+        unevenness.append(np.abs(middle - middle.mean()).max())
+    rng = np.random.default_rng(seed)
+    at_random = [factorisation(metric_tensor(rng.normal(size=(6, 6, k)))) for k in range(1, 51)]
+    x, y = np.meshgrid(np.arange(9.0), np.arange(9.0), indexing="ij")
+    tangled = factorisation(metric_tensor(np.stack([np.sin(x + y), (x + y) ** 2], axis=-1)))
+    return {
+        "code_factorisation": np.array(scores),
+        "code_unevenness": max(unevenness),
+        "random_factorisation": min(at_random),
+        "tangled_factorisation": tangled,
+    }
+
+
+def repeatability(task: Task) -> Values:
+    """Trains a small perceptron twice with one seed: the largest difference of any number that comes out."""
+    net = Part(mlp, inputs=56, width=64, depth=2, outputs=(28, 28))
+    recipe = Recipe(steps=200)
+    runs = []
+    for _ in range(2):
+        fitted = fit(net, task, recipe, seeds=(0, 1))
+        runs.append((fitted.curves["train"], [errors(fitted.net(i), task)["error"] for i in range(2)]))
+    (first_curve, first_errors), (second_curve, second_errors) = runs
+    same = max(np.abs(first_curve - second_curve).max(), np.abs(np.array(first_errors) - second_errors).max())
+    return {"repeat_gap": same, "seed_gap": np.abs(first_errors[0] - first_errors[1]).max()}

@@ -1,0 +1,75 @@
+"""A study's results as a page: what came out, the claim table, the figures, every number behind a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from recombine._version import __version__
+from recombine.report import Details, Page, Picture, Section, duration, machine
+from recombine.report.content import Block
+from recombine.studies.claims import Outcome
+from recombine.studies.display import outcomes_table
+from recombine.studies.study import Reproduction
+
+
+def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> Page:
+    """The page of a study that has been run.
+
+    **Arguments:**
+
+    - `more`: runs of the same study at other scales, whose decided claims are shown in a section of their own.
+    """
+    study = found.study
+    counts = ", ".join(f"{found.count(word)} {_verb(word)}" for word in ("holds", "fails", "undecided"))
+    lead = f"{study.reference}. Of {len(found.outcomes)} claims at scale {found.scale}, {counts}."
+    sections = [
+        Section(
+            "Claims",
+            [study.notes, outcomes_table(found.outcomes)]
+            if study.notes
+            else [outcomes_table(found.outcomes)],
+        )
+    ]
+    for other in more:
+        decided = [o for o in other.outcomes if o.verdict is not None]
+        if decided:
+            sections.append(Section(f"At scale {other.scale}", [outcomes_table(decided), _numbers(decided)]))
+    sections.append(Section("Figures", _pictures(found)))
+    sections.append(
+        Section("The numbers behind the verdicts", [_line(o) for o in found.outcomes if o.verdict])
+    )
+    seeds = sorted({seed for arm in found.evidence.values() for seed in arm.seeds})
+    footer = {
+        "Version": __version__,
+        "Scale": found.scale,
+        "Seeds": ", ".join(map(str, seeds)),
+        "Machine": machine(),
+        "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+    if found.jobs:
+        footer["Time"] = f"{duration(found.seconds)} on {found.jobs} processes"
+    return Page(study.title, lead, sections, footer)
+
+
+def _verb(word: str) -> str:
+    return {"holds": "hold", "fails": "fail"}.get(word, "are undecided")
+
+
+def _pictures(found: Reproduction) -> list[Block]:
+    pictures: list[Block] = []
+    for drawing in found.study.drawings:
+        if all(name in found.evidence for name in drawing.needs):
+            figure = drawing.draw(found.evidence)
+            caption = f"**{drawing.title}** {drawing.caption}"
+            pictures.append(Picture(drawing.name, figure, caption, drawing.title, drawing.form))
+    return pictures or ["No figure can be drawn yet: the arms they need have not been run."]
+
+
+def _line(outcome: Outcome) -> str:
+    assert outcome.verdict is not None
+    return f"**{outcome.claim.id}** {outcome.claim.statement}. {outcome.verdict.detail}"
+
+
+def _numbers(outcomes: Sequence[Outcome]) -> Details:
+    return Details("The numbers behind these verdicts", [_line(outcome) for outcome in outcomes])
