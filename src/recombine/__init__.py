@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
-from recombine.errors import InputError, StoreError
+from recombine.errors import DatasetError, InputError, StoreError
 from recombine.parts import Part
 
 if TYPE_CHECKING:
@@ -27,6 +27,49 @@ if TYPE_CHECKING:
     from recombine.studies import reproduce
     from recombine.tasks import Task, bump_code, bump_images, bumps, one_hot, ramp, with_stripes
 
+__all__ = [
+    "DatasetError",
+    "Fitted",
+    "InputError",
+    "Noise",
+    "Part",
+    "Penalty",
+    "Recipe",
+    "Schedule",
+    "Space",
+    "Split",
+    "Store",
+    "StoreError",
+    "Task",
+    "Trial",
+    "__version__",
+    "adam",
+    "adamw",
+    "bump_code",
+    "bump_images",
+    "bumps",
+    "centre_hole",
+    "corner_hole",
+    "cross_hole",
+    "execute",
+    "fit",
+    "fraction_hole",
+    "masked_hole",
+    "nets",
+    "one_hot",
+    "probes",
+    "ramp",
+    "remedies",
+    "report",
+    "reproduce",
+    "runs",
+    "sgd",
+    "spaces",
+    "studies",
+    "tasks",
+    "with_stripes",
+]
+
 _HOMES = {
     "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
     "recombine.runs": "Store Trial execute",
@@ -35,15 +78,12 @@ _HOMES = {
     "recombine.tasks": "Task bump_code bump_images bumps one_hot ramp with_stripes",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_MODULES = {"fit", "nets", "probes", "remedies", "report", "runs", "spaces", "studies", "tasks"}
-
-__all__ = sorted(["InputError", "Part", "StoreError", "__version__", *_HOME_OF, *_MODULES])  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)
-    if name in _MODULES:
+    if name in __all__:
         return import_module(f"recombine.{name}")
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
 

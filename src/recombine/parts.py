@@ -71,6 +71,7 @@ class Part:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function with the settings and these further arguments."""
         return self.function(*args, **dict(self.settings), **kwargs)
 
     def __getitem__(self, key: str) -> Plain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TypeVar
 
 import equinox as eqx
@@ -14,7 +15,7 @@ from recombine.nets.convolution import Conv2d, ConvTranspose2d
 from recombine.nets.dense import BatchNorm, Linear
 from recombine.nets.stages import Chain, Net, Reshape, Stage
 
-Layer = TypeVar("Layer", Linear, Conv2d, ConvTranspose2d)
+Layer = TypeVar("Layer", bound=Linear | Conv2d | ConvTranspose2d)
 
 
 class Nearest(eqx.Module):
@@ -117,7 +118,7 @@ def rotation_decoder(*, inputs: int, width: int = 128, deep: bool = False, key: 
 
     ```
     """
-    keys = iter([jax.random.fold_in(key, layer) for layer in range(8)])
+    keys = (jax.random.fold_in(key, draw) for draw in count())
     half = width // 2
     stages: list[tuple[str, Stage]] = []
     features = inputs
@@ -131,9 +132,9 @@ def rotation_decoder(*, inputs: int, width: int = 128, deep: bool = False, key: 
         )
         stages += [(name, layer), (f"{name}_norm", BatchNorm(c_out)), (f"{name}_relu", jax.nn.relu)]
     if deep:
-        layer = _he_convolution(Conv2d(half, half, 3, padding=1, key=next(keys)), next(keys))
-        stages += [("refine", layer), ("refine_norm", BatchNorm(half)), ("refine_relu", jax.nn.relu)]
-    readout = _he_convolution(Conv2d(half, 1, 3, padding=1, key=next(keys)), jax.random.fold_in(key, 8))
+        refine = _he_convolution(Conv2d(half, half, 3, padding=1, key=next(keys)), next(keys))
+        stages += [("refine", refine), ("refine_norm", BatchNorm(half)), ("refine_relu", jax.nn.relu)]
+    readout = _he_convolution(Conv2d(half, 1, 3, padding=1, key=next(keys)), next(keys))
     stages += [("output", Chain(readout, jax.nn.sigmoid, Reshape((28, 28))))]
     return Net(tuple(name for name, _ in stages), tuple(stage for _, stage in stages))
 
@@ -143,7 +144,7 @@ def _he_linear(inputs: int, outputs: int, key: PRNGKeyArray) -> Linear:
     return _with(Linear(inputs, outputs, key=key), weight)
 
 
-def _he_convolution(layer: Conv2d | ConvTranspose2d, key: PRNGKeyArray) -> Conv2d | ConvTranspose2d:
+def _he_convolution(layer: Layer, key: PRNGKeyArray) -> Layer:
     """PyTorch's `fan_out` is `weight.shape[0]` × kernel area: the *input* channels of a transposed layer."""
     kernel_area = layer.weight.shape[0] * layer.weight.shape[1]
     channels = layer.weight.shape[2 if isinstance(layer, ConvTranspose2d) else 3]
@@ -153,4 +154,6 @@ def _he_convolution(layer: Conv2d | ConvTranspose2d, key: PRNGKeyArray) -> Conv2
 
 def _with(layer: Layer, weight: Array) -> Layer:
     """The layer with another weight and a zero bias."""
-    return eqx.tree_at(lambda new: (new.weight, new.bias), layer, (weight, jnp.zeros_like(layer.bias)))
+    zeros = jnp.zeros(weight.shape[-1])
+    changed: Layer = eqx.tree_at(lambda new: (new.weight, new.bias), layer, (weight, zeros))
+    return changed

@@ -28,7 +28,7 @@ CPU time of a whole AdamW step at batch 32 inside `lax.scan`, as a ratio to PyTo
 
 | | decoder, width 64 | decoder, width 32 | rendering head |
 |---|---|---|---|
-| this module | 0.61, 0.53 to 0.77 | 0.74, 0.62 to 0.84 | 0.29, 0.25 to 0.36 |
+| this module | 0.59, 0.53 to 0.81 | 0.75, 0.62 to 0.84 | 0.29, 0.25 to 0.36 |
 | 6 points for k = 2 as well, last layer's taps added in NHWC | 0.83, 0.69 to 1.10 | 0.98, 0.97 to 1.03 | |
 | the same but the last layer, 4 images at a time | 0.97, 0.74 to 1.01 | 1.18, 1.11 to 1.21 | |
 | shifted multiply-adds, automatic gradients | | | 0.61, 0.58 to 0.61 |

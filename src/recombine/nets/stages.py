@@ -137,9 +137,13 @@ def absorb(net: PyTree, x: Array, outputs: dict[str, Array]) -> PyTree:
     for position, (name, stage) in enumerate(net.stages):
         if hasattr(stage, "absorb"):
             updated = stage.absorb(jax.lax.stop_gradient(x))
-            net = eqx.tree_at(lambda n, i=position: n.layers[i], net, updated)
+            net = eqx.tree_at(_stage_at(position), net, updated)
         x = outputs[name]
     return net
+
+
+def _stage_at(position: int) -> Callable[[Any], Any]:
+    return lambda net: net.stages[position][1]
 
 
 def trainable(net: PyTree) -> PyTree:
@@ -167,7 +171,7 @@ def _is_float_array(leaf: Any) -> bool:
 
 
 def evaluate(
-    net: Staged, inputs: np.ndarray | Array, *, stage: str | None = None, batch: int = 256
+    net: Staged, inputs: np.ndarray | Array, *, stage: str | None = None, batch: int = 64
 ) -> np.ndarray:
     """Runs a net in evaluation mode over many rows, `batch` at a time.
 
@@ -178,8 +182,8 @@ def evaluate(
     pieces = []
     for start in range(0, len(inputs), batch):
         piece = jnp.asarray(inputs[start : start + batch])
-        short = batch - len(piece) if start else 0  # pad the last piece: one shape, one compilation
-        padded = jnp.pad(piece, [(0, short)] + [(0, 0)] * (piece.ndim - 1))
+        # One shape, one compilation: a few spare rows cost far less than compiling for a second shape.
+        padded = jnp.pad(piece, [(0, batch - len(piece))] + [(0, 0)] * (piece.ndim - 1))
         output, outputs = _trace(net, padded)
         pieces.append(np.asarray(output if stage is None else outputs[stage])[: len(piece)])
     return np.concatenate(pieces)

@@ -196,8 +196,9 @@ def encoder_accuracy(net: Any, task: Task) -> Values:
     """How often an encoder gives the right position: within half a pixel, or the right peaks of a bump code."""
     rows, seen = _shown(task)
     answers, levels = evaluate(net, task.inputs[rows]), _levels(task, rows)
-    if answers.shape[1] == levels.shape[1]:
-        right = within(answers, levels, 0.5)
-    else:
-        right = code_accuracy(answers, levels)
+    right = (
+        within(answers, levels, 0.5)
+        if answers.shape[1] == levels.shape[1]
+        else code_accuracy(answers, levels)
+    )
     return {"right": right, "accuracy_in": right[seen].mean(), "accuracy_out": right[~seen].mean()}

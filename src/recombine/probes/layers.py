@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from recombine.nets import RenderLayer, evaluate
@@ -94,7 +95,7 @@ def canvases(net: Any, task: Task, *, level: int = 14) -> Values:
     layer = next(stage for _, stage in net.stages if isinstance(stage, RenderLayer))
     participations, effective, energies, drawn = [], [], [], []
     for factor, (canvas, levels) in enumerate(zip(layer.canvases, layer.levels, strict=True)):
-        matrices = np.asarray(canvas(np.eye(levels, dtype=np.float32)))
+        matrices = np.asarray(canvas(jnp.eye(levels)))
         participations.append(participation(np.asarray(canvas.spectrum)))
         effective.append(effective_rank(matrices))
         energies.append(stripe_energy(matrices, axis=factor))

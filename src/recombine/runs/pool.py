@@ -69,7 +69,7 @@ class _Worker:
         self.process = context.Process(
             target=serve, args=(theirs, str(store.path), core), name=f"recombine-{number}", daemon=True
         )
-        with _interrupts_held():
+        with _interrupts_held(), _single_threaded():
             self.process.start()
         theirs.close()  # so that the worker's end is the only one, and its death closes the pipe
         self.number, self.ready = number, False
@@ -171,6 +171,22 @@ def _cores(jobs: int) -> list[int | None]:
     cores = sorted(os.sched_getaffinity(0))
     first = os.getpid() if jobs < len(cores) else 0
     return [cores[(first + i) % len(cores)] for i in range(jobs)]
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Processes started in the block use one BLAS thread; on one core more would only wait for each other."""
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

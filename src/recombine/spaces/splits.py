@@ -131,12 +131,12 @@ def _between(space: Space, low: float, high: float) -> Bool[np.ndarray, "cells f
 
 def centre_hole(space: Space, *, low: int, high: int) -> Bool[np.ndarray, " cells"]:
     """A cube of combinations: every factor's level index between `low` and `high`, both included."""
-    return _between(space, low, high).all(axis=1)
+    return np.all(_between(space, low, high), axis=1)
 
 
 def corner_hole(space: Space, *, low: int) -> Bool[np.ndarray, " cells"]:
     """The corner where every factor's level index is at least `low`."""
-    return (space.cells >= low).all(axis=1)
+    return np.all(space.cells >= low, axis=1)
 
 
 def cross_hole(space: Space, *, low: int, high: int) -> Bool[np.ndarray, " cells"]:
@@ -144,7 +144,7 @@ def cross_hole(space: Space, *, low: int, high: int) -> Bool[np.ndarray, " cells
 
     Whole levels are then unseen, so this is no test of composition: `Split` wants `allow_unseen_levels=True`.
     """
-    return _between(space, low, high).any(axis=1)
+    return np.any(_between(space, low, high), axis=1)
 
 
 def fraction_hole(space: Space, *, p: float, where: str = "centre") -> Bool[np.ndarray, " cells"]:

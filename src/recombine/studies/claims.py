@@ -108,7 +108,7 @@ class Condition:
         """Whether the condition is met; a value that is not a number never meets it."""
         numbers = self.numbers
         if self.over != "every":
-            numbers = np.atleast_1d({"mean": np.mean, "median": np.median}[self.over](numbers))
+            numbers = np.atleast_1d(np.mean(numbers) if self.over == "mean" else np.median(numbers))
         return bool(_RELATIONS[self.relation](numbers, self.threshold).all())
 
     def __str__(self) -> str:
@@ -129,6 +129,11 @@ class Verdict:
     spread: tuple[float, float]
     n_seeds: int
     detail: str
+
+    @staticmethod
+    def of_arm(evidence: Evidence, arm: str, conditions: Sequence[Condition], **settings: Any) -> Verdict:
+        """`of`, with the number of seeds of one arm."""
+        return Verdict.of(conditions, n_seeds=len(evidence[arm].seeds), **settings)
 
     @staticmethod
     def of(

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from recombine.report import Column, Row, Table, Toned, duration, number, progress, table_text
+from recombine.report.content import Tone
 from recombine.runs import Entry, Event, Failed, Finished, Progress, Result, Started, Trial
 from recombine.studies.claims import Outcome
 from recombine.studies.study import Reproduction, Study
 
-TONES = {"holds": "good", "fails": "bad", "undecided": "open"}
+TONES: dict[str, Tone] = {"holds": "good", "fails": "bad", "undecided": "open"}
 
 
 class StudyProgress:
@@ -43,6 +44,7 @@ class StudyProgress:
         self._display.__exit__(kind, error, trace)
 
     def __call__(self, event: Event) -> None:
+        """Takes note of an event of the executor."""
         trial = event.result.trial if isinstance(event, Finished) else event.trial
         if isinstance(event, Finished) and event.from_store:
             self._size.pop(trial.key, None)  # answered at once: not part of the work

@@ -144,6 +144,8 @@ def reproduce(
     arms = shifted(arms_to_run(study, checked, chosen, asked=bool(claims)), seed_offset)
     started = time.perf_counter()
     trials = [trial for group in arms.values() for trial in group]
+    if on_plan is not None:
+        on_plan(trials)
     results = execute(trials, store or Store(), jobs=jobs, cost=study.cost, fresh=fresh, on_event=on_event)
     evidence = _evidence(arms, dict(zip(trials, results, strict=True)), checked)
     outcomes = tuple(claim.judge(evidence) for claim in chosen)

@@ -124,18 +124,18 @@ def _layers(evidence: Evidence) -> Picture:
     layer_curves(
         panels[0, 1],
         names,
-        {label: evidence[m]["factorisation"] for label, m in shown.items()},
-        baselines={"tangled completely": 0.5},
-        limits=(0.45, 1.02),
-        title="but their directions do not stay independent",
-        label="factorisation score",
+        {label: evidence[m]["volume_gap"] for label, m in shown.items()},
+        baselines={"even": 0.0},
+        title="but the ordinary decoder squeezes the hole, layer by layer",
+        label="log10 volume, unseen - seen",
     )
     caption = (
         "Left: how well x and y can be read from a layer by a straight-line fit (five-fold cross-validated). Right: "
-        "whether a small change of x and a small change of y move the layer in independent directions (1) or not "
-        "(0.5 is the lowest possible). Points are seeds."
+        "how much room a layer gives to neighbouring positions inside the hole, compared with outside, as a power "
+        "of ten (0: the same; -1: ten times less). Where positions are squeezed together, they are drawn alike. "
+        "Points are seeds."
     )
-    return Picture("layers", figure, caption, "Readability and factorisation by layer")
+    return Picture("layers", figure, caption, "Readability and evenness by layer")
 
 
 def _curves(evidence: Evidence) -> Picture:

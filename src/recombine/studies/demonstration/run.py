@@ -41,6 +41,7 @@ class MethodProgress:
         self._display.__exit__(kind, error, trace)
 
     def __call__(self, event: Event) -> None:
+        """Takes note of an event of the executor."""
         trial = event.result.trial if isinstance(event, Finished) else event.trial
         method = self._method[trial.key]
         parts, line = self._parts[method], self._lines[method]
@@ -79,7 +80,7 @@ def explanation(evidence: Evidence) -> list[str]:
     def middle(arm: Arm, name: str) -> float:
         return float(np.median(arm[name]))
 
-    score = np.median(ordinary["factorisation"], axis=0)
+    gaps = np.median(ordinary["volume_gap"], axis=0)
     readable = float(np.median(ordinary["r2_held_out"][:, 1:-1].min(axis=(1, 2))))
     share = middle(ordinary, "error_out") / middle(ordinary, "baseline_blank_out")
     fails = share > 0.5
@@ -89,8 +90,9 @@ def explanation(evidence: Evidence) -> list[str]:
             "Why the ordinary decoder fails: on unseen cells its picture is close to a sum of training pictures "
             f"that share x or share y (correlation {middle(ordinary, 'with_superposition'):.2f} with that sum, "
             f"{middle(ordinary, 'with_truth'):.2f} with the truth). x and y stay readable in every layer "
-            f"(R² ≥ {readable:.2f}), but their directions tangle on the way (factorisation {score[0]:.2f} → "
-            f"{score[1:].min():.2f})."
+            f"(R² ≥ {readable:.2f}), but layer by layer the unseen region is squeezed: at the end it has "
+            f"{10 ** -gaps[-1]:.1f} times less room than the seen one (with stripes "
+            f"{10 ** -float(np.median(striped['volume_gap'][:, -1])):.1f} times)."
         )
     else:
         lines.append(

@@ -7,6 +7,7 @@ that everything runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +98,10 @@ class _Arms:
     def pick(self, smoke: Any, quick: Any, paper: Any) -> Any:
         return {"smoke": smoke, "quick": quick, "paper": paper}[self.scale]
 
+    def some(self, values: Sequence[Any]) -> Sequence[Any]:
+        """At scale smoke the first of several alike is enough."""
+        return values[:1] if self.scale == "smoke" else values
+
     def train(
         self, task: Part, net: Part, recipe: Recipe, probes: tuple[Part, ...], *, together: int = 1
     ) -> tuple[Trial, ...]:
@@ -153,7 +158,7 @@ class _Arms:
                 (*first, *LAYERS, Part(layers.ranks)),
             ),
         }
-        for depth in DEPTHS:
+        for depth in self.some(DEPTHS):
             if depth != 4:
                 net = self.cnn("bump", self.pick(2, depth, depth), width)
                 found[f"cnn bump depth {depth}"] = self.train(
@@ -162,7 +167,7 @@ class _Arms:
                     self.cnn_recipe(1200, 50),
                     (*BEHAVIOUR, Part(layers.geometry, maps=False)),
                 )
-        for m in WIDTH_MULTIPLIERS:
+        for m in self.some(WIDTH_MULTIPLIERS):
             task = Part(
                 bumps,
                 hole=SMALL_CENTRE,
@@ -241,8 +246,8 @@ class _Arms:
         cnn = self.cnn("bump", 4, self.pick(4, 32, 64))
         recipe = Recipe(steps=self.pick(2, 1000, 3000))
         shown = Part(decoders.pictures, cells=CORNER_SHOWN)
-        for count in BUMP_COUNTS:
-            probes = (*BEHAVIOUR, shown)
+        for count in self.pick((0, 196), BUMP_COUNTS, BUMP_COUNTS):
+            probes: tuple[Part, ...] = (*BEHAVIOUR, shown)
             if count in {0, 50, 196}:
                 probes += (Part(layers.geometry), Part(layers.tuning))
             found[f"cnn stripes + {count} bumps"] = self.train(task(count), cnn, recipe, probes)
@@ -254,14 +259,15 @@ class _Arms:
     def data_scaling(self) -> Arms:
         """Accuracy against the size of the data set, with and without stripes, for several picture sizes."""
         found = {}
-        for n in self.pick((12,), SCALING_SIZES, SCALING_SIZES):
+        for n in self.some(SCALING_SIZES):
             net = Part(cnn_decoder, inputs=2 * n, width=self.pick(4, 16, 64), depth=3, size=n, start=n // 4)
             recipe = Recipe(steps=self.pick(2, 1500, 3000))
             hole = Part(corner_hole, low=n // 2)
-            for per_n in self.pick((7,), SCALING_PER_N, SCALING_PER_N):
+            for per_n in self.some(SCALING_PER_N):
                 task = Part(with_stripes, n=n, hole=hole, bumps=per_n * n)
                 found[f"scaling {n} stripes + {per_n} N"] = self.train(task, net, recipe, BEHAVIOUR)
-            for per_n in self.pick((4,), SCALING_BUMPS_ONLY, (*SCALING_BUMPS_ONLY, n, n * n)):
+            many = (*SCALING_BUMPS_ONLY, n, n * n) if self.scale == "paper" else SCALING_BUMPS_ONLY
+            for per_n in self.some(many):
                 task = Part(
                     bumps_real,
                     n=n,
@@ -358,7 +364,7 @@ class _Arms:
         task = Part(bumps_on_canvas, train=self.pick(64, 2000, 2000))
         net = Part(cnn_decoder, inputs=80, width=self.pick(4, 32, 64), depth=self.pick(2, 4, 8))
         found = {"canvas bump": self.train(task, net, self.cnn_recipe(1200, 20), BEHAVIOUR)}
-        for n, p in CONTOUR if self.scale != "smoke" else CONTOUR[:1]:
+        for n, p in self.some(CONTOUR):
             hidden = int(p * n)
             seen = 1000 * (n - hidden) ** 2 // n**2
             unseen = 1000 * hidden**2 // n**2

@@ -149,7 +149,8 @@ def parameter_counts(task: Task) -> Values:
 def encodings(task: Task, *, n: int = 28, seed: int = 0) -> Values:
     """Factorisation and evenness of the three encodings, and the range of the score.
 
-    `evenness` is the largest deviation of log10 dv from its mean over cells at least 5 pixels from the edge.
+    `code_unevenness` is the largest deviation of log10 dv from its mean over cells at least 5 pixels from the
+    edge. The tangled code f(x + y) is scored away from the edge too, where both differences are central.
     """
     space = Space({"x": n, "y": n})
     scores, unevenness = [], []
@@ -161,12 +162,12 @@ def encodings(task: Task, *, n: int = 28, seed: int = 0) -> Values:
     rng = np.random.default_rng(seed)
     at_random = [factorisation(metric_tensor(rng.normal(size=(6, 6, k)))) for k in range(1, 51)]
     x, y = np.meshgrid(np.arange(9.0), np.arange(9.0), indexing="ij")
-    tangled = factorisation(metric_tensor(np.stack([np.sin(x + y), (x + y) ** 2], axis=-1)))
+    tangled = metric_tensor(np.stack([np.sin(x + y), (x + y) ** 2], axis=-1))[1:-1, 1:-1]
     return {
         "code_factorisation": np.array(scores),
         "code_unevenness": max(unevenness),
         "random_factorisation": min(at_random),
-        "tangled_factorisation": tangled,
+        "tangled_factorisation": factorisation(tangled),
     }
 
 

@@ -1,0 +1,84 @@
+"""Checks on render nets, with and without penalties (Figure 3), and on the spatially aware MLP."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.studies.claims import Condition, Evidence, Verdict
+
+
+def free_render_fails(evidence: Evidence) -> Verdict:
+    found, paper = evidence["render none"], evidence.scale == "paper"
+    growth = found["error_out"] / evidence["render none, 1 epoch"]["error_out"]
+    return Verdict.of_arm(
+        evidence,
+        "render none",
+        [
+            Condition("unseen error", found["error_out"], ">=", 1e-2 if paper else 8e-3),
+            Condition("seen error", found["error_in"], "<=", 1e-5 if paper else 1e-4),
+            Condition("growth since epoch 1", growth, ">=", 2),
+            Condition("at the right place ± 1", found["accuracy1_out"], "<=", 0.1),
+        ],
+    )
+
+
+def forced_render_works(evidence: Evidence) -> Verdict:
+    found, free, paper = evidence["render both"], evidence["render none"], evidence.scale == "paper"
+    late = found.curves["out"][:, -10:].mean(axis=1)  # one record every 5 epochs
+    conditions = [
+        Condition("unseen error, last 50 epochs", late, "<=", 6e-4 if paper else 1.5e-3),
+        Condition("at the right place ± 1", found["accuracy1_out"], ">=", 0.97),
+        Condition("unregularised / regularised", free["error_out"] / found["error_out"], ">=", 30),
+    ]
+    if paper:
+        conditions.append(Condition("seen error", found["error_in"], "<=", 2e-4))
+    note = f"Median unseen error over cells {np.median(found['error_out_median']):.1e}"
+    return Verdict.of_arm(evidence, "render both", conditions, note=note)
+
+
+def stripes_appear(evidence: Evidence) -> Verdict:
+    forced, free = evidence["render both"], evidence["render none"]
+    energy = forced["stripe_energy"].reshape(len(forced.seeds), -1)
+    return Verdict.of_arm(
+        evidence,
+        "render both",
+        [
+            Condition("largest exp(H)", forced["canvas_participation"].max(axis=(1, 2)), "<=", 1.05),
+            Condition("mean exp(H), no penalty", free["canvas_participation"].mean(axis=(1, 2)), ">=", 8),
+            Condition("stripe energy, median token", np.median(energy, axis=1), ">=", 0.95),
+            Condition("share of tokens ≥ 0.85", (energy >= 0.85).mean(axis=1), ">=", 0.75),
+        ],
+    )
+
+
+def volume_even(evidence: Evidence) -> Verdict:
+    forced, free = (evidence[f"render {arm}"]["volume_gap"][:, -1] for arm in ("both", "none"))
+    return Verdict.of_arm(
+        evidence,
+        "render both",
+        [
+            Condition("|gap| with penalties", np.abs(forced), "<=", 0.05),
+            Condition("|gap| without", np.abs(free), ">=", 0.2),
+        ],
+    )
+
+
+def ablation(evidence: Evidence) -> Verdict:
+    names = ("both", "entropy", "flatness", "none")
+    median = {arm: float(np.median(evidence[f"render {arm}"]["error_out"])) for arm in names}
+    conditions = [
+        Condition(f"both / {arm}", median["both"] / median[arm], "<=", 1) for arm in ("entropy", "flatness")
+    ]
+    conditions += [Condition(f"{arm} / none", median[arm] / median["none"], "<=", 1) for arm in names[1:3]]
+    listed = ", ".join(f"{arm} {value:.1e}" for arm, value in median.items())
+    return Verdict.of_arm(
+        evidence, "render both", conditions, note=f"Median unseen error over seeds: {listed}"
+    )
+
+
+def spatial_mlp(evidence: Evidence) -> Verdict:
+    found, paper = evidence["spatial mlp"], evidence.scale == "paper"
+    conditions = [Condition("unseen error", found["error_out"], "<=", 1e-4 if paper else 6e-4)]
+    if paper:
+        conditions.append(Condition("seen error", found["error_in"], "<=", 1e-5))
+    return Verdict.of_arm(evidence, "spatial mlp", conditions)

@@ -1,0 +1,93 @@
+"""Conditions, verdicts and outcomes: known answers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from recombine.errors import InputError
+from recombine.studies.claims import Arm, Claim, Condition, Evidence, Verdict
+
+
+def evidence(scale="quick", **values):
+    arrays = {name: np.asarray(value, dtype=float) for name, value in values.items()}
+    seeds = tuple(range(len(next(iter(arrays.values())))))
+    return Evidence({"arm": Arm(seeds, ("finished",) * len(seeds), arrays, {})}, scale)
+
+
+def claim(check, **settings):
+    return Claim("1", "a statement", "a source", "2", ("arm",), check, **settings)
+
+
+@pytest.mark.parametrize(
+    ("values", "relation", "threshold", "over", "holds"),
+    [
+        ([1, 2, 3], ">=", 1, "every", True),
+        ([1, 2, 3], ">=", 1.5, "every", False),
+        ([1, 2, 6], ">=", 3, "mean", True),
+        ([1, 2, 6], ">=", 3, "median", False),
+        ([0, 0], "==", 0, "every", True),
+        ([1, math.nan], "<=", 2, "every", False),
+        ([math.nan], ">", 0, "mean", False),
+        (5.0, "<", 6, "every", True),
+    ],
+)
+def test_a_condition_is_met_by_every_seed_or_on_average(values, relation, threshold, over, holds):
+    assert Condition("value", values, relation, threshold, over).holds is holds
+
+
+def test_a_condition_says_what_was_measured_and_wanted():
+    assert str(Condition("ratio", [3.0, 1.0, 2.0], ">=", 2)) == "ratio 2 [1, 3] (wanted ≥ 2) ✗"
+    assert str(Condition("gap", 0.0, "==", 0)) == "gap 0 (wanted = 0) ✓"
+
+
+def test_a_verdict_needs_all_conditions_and_shows_the_first():
+    conditions = [Condition("a", [1.0, 2.0], ">=", 1), Condition("b", [5.0, 5.0], "<=", 4)]
+    verdict = Verdict.of(conditions, n_seeds=2)
+    assert verdict.holds is False
+    assert (verdict.measured, verdict.spread, verdict.n_seeds) == (1.5, (1.0, 2.0), 2)
+    assert Verdict.of(conditions[:1], n_seeds=2).holds is True
+    assert Verdict.of(conditions, n_seeds=2, decides=False).holds is None
+
+
+@pytest.mark.parametrize(("threshold", "word"), [(0.5, "holds"), (2.0, "fails")])
+def test_a_claim_is_judged_at_its_scale(threshold, word):
+    def check(found):
+        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"], ">=", threshold)])
+
+    outcome = claim(check).judge(evidence(v=[1.0, 1.0]))
+    assert outcome.word == word
+    assert outcome.to_dict()["measured"] == 1.0
+    assert outcome.to_dict()["n_seeds"] == 2
+    assert set(outcome.to_dict()) >= {
+        "id", "statement", "source", "published", "measured", "spread", "n_seeds", "verdict"
+    }  # fmt: skip
+    assert claim(check).judge(evidence("smoke", v=[1.0])).word == "undecided"
+    assert claim(check, decided_at="paper").judge(evidence(v=[1.0])).word == "undecided"
+
+
+def test_a_claim_without_evidence_is_undecided_and_says_how_to_get_it():
+    outcome = claim(lambda found: None, on_request=True, minutes=7).judge(Evidence({}, "quick"))
+    assert (outcome.word, outcome.why) == ("undecided", "takes about 7 min: --claim 1")
+    assert outcome.to_dict()["measured"] is None
+
+
+def test_a_report_without_direction_is_undecided():
+    def check(found):
+        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"], ">=", 0)], decides=False)
+
+    assert claim(check).judge(evidence(v=[1.0])).word == "undecided"
+
+
+def test_an_unknown_value_is_named():
+    with pytest.raises(InputError, match="value: got 'w', expected one of v"):
+        evidence(v=[1.0])["arm"]["w"]
+
+
+def test_a_value_that_is_not_finite_becomes_null_in_json():
+    def check(found):
+        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"], ">=", 0)])
+
+    outcome = claim(check).judge(evidence(v=[math.nan]))
+    assert outcome.word == "fails"
+    assert outcome.to_dict()["measured"] is None

@@ -1,0 +1,126 @@
+"""Running and recalling studies, with trials that train nothing."""
+
+import numpy as np
+import pytest
+
+from recombine.errors import InputError
+from recombine.parts import Part
+from recombine.runs import Store, Trial
+from recombine.studies import STUDIES, load
+from recombine.studies.claims import Claim, Condition, Verdict
+from recombine.studies.study import Study, arms_to_run, check_scale, in_pieces, recall, reproduce
+
+
+def make_task(n, seed):
+    return {"n": n, "seed": seed}
+
+
+def measure(task):
+    return {"product": task["n"] * task["seed"]}
+
+
+def arms(scale):
+    trials = {
+        name: Trial(Part(f"{__name__}:make_task", n=n), (Part(f"{__name__}:measure"),), (1, 2))
+        for name, n in (("cheap", 2), ("dear", 3))
+    }
+    return {name: in_pieces(trial) for name, trial in trials.items()}
+
+
+def check(arm):
+    def judge(evidence):
+        return Verdict.of_arm(evidence, arm, [Condition("product", evidence[arm]["product"], ">=", 2)])
+
+    return judge
+
+
+STUDY = Study(
+    "tiny",
+    "A tiny study",
+    "nobody",
+    arms,
+    (
+        Claim("1", "cheap", "–", "2", ("cheap",), check("cheap")),
+        Claim("2", "dear", "–", "3", ("dear",), check("dear"), on_request=True, minutes=3),
+    ),
+    (),
+    lambda trial: 1.0,
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path)
+
+
+def test_a_study_runs_what_is_not_on_request(store):
+    found = reproduce(STUDY, store=store)
+    assert [outcome.word for outcome in found.outcomes] == ["holds", "undecided"]
+    assert set(found.evidence) == {"cheap"}
+    np.testing.assert_array_equal(found.evidence["cheap"]["product"], [2, 4])
+    assert found.to_dict()["claims"][1]["verdict"] == "undecided"
+
+
+def test_a_claim_on_request_runs_when_it_is_named(store):
+    found = reproduce(STUDY, claims=["2"], store=store)
+    assert [(outcome.claim.id, outcome.word) for outcome in found.outcomes] == [("2", "holds")]
+
+
+def test_the_seed_offset_shifts_every_seed(store):
+    found = reproduce(STUDY, seed_offset=10, store=store)
+    assert found.evidence["cheap"].seeds == (11, 12)
+    np.testing.assert_array_equal(found.evidence["cheap"]["product"], [22, 24])
+
+
+def test_recall_runs_nothing(store):
+    assert not recall(STUDY, store=store).evidence
+    reproduce(STUDY, store=store)
+    assert [outcome.word for outcome in recall(STUDY, store=store).outcomes] == ["holds", "undecided"]
+
+
+def test_scale_paper_runs_everything():
+    assert set(arms_to_run(STUDY, "paper", STUDY.claims, asked=False)) == {"cheap", "dear"}
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: load("forced-drawing"), "study: got 'forced-drawing', expected one of forced-rendering"),
+        (lambda: check_scale("huge"), "scale: got 'huge', expected one of smoke, quick, paper"),
+        (lambda: STUDY.claim("99"), "claim: got '99', expected one of 1, 2"),
+    ],
+)
+def test_unknown_names_are_refused_in_one_line(call, line):
+    with pytest.raises(InputError, match=line):
+        call()
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_claim_has_arms_and_unique_ids(name):
+    study = load(name)
+    quick = study.arms("quick")
+    assert len({claim.id for claim in study.claims}) == len(study.claims)
+    for claim in study.claims:
+        assert set(claim.needs) <= set(quick), claim.id
+    for trials in quick.values():
+        for trial in trials:
+            assert study.cost(trial) > 0
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_trial_of_every_scale_has_its_own_key(name):
+    study = load(name)
+    keys = [t.key for scale in ("smoke", "quick", "paper") for a in study.arms(scale).values() for t in a]
+    repeated = len(keys) - len(set(keys))
+    assert repeated < len(keys) / 4  # a few arms are the same at several scales
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_runs_at_scale_smoke(name, tmp_path):
+    found = reproduce(load(name), scale="smoke", store=Store(tmp_path), jobs=2)
+    exact = {
+        outcome.claim.id: outcome.word for outcome in found.outcomes if outcome.claim.decided_at == "smoke"
+    }
+    assert set(exact.values()) == {"holds"}, exact
+    assert {o.word for o in found.outcomes if o.claim.decided_at != "smoke"} == {"undecided"}
+    assert set(found.evidence) == set(load(name).arms("smoke"))

@@ -1,0 +1,151 @@
+"""The command line as a person meets it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from recombine import Part, Store, Trial
+from recombine.cli import app, main
+from recombine.runs import run_trial
+
+
+@pytest.fixture
+def run():
+    runner = CliRunner()
+    return lambda *words: runner.invoke(app, [str(word) for word in words], catch_exceptions=True)
+
+
+@pytest.fixture
+def store(tmp_path):
+    kept = Store(tmp_path / "store")
+    probes = (Part("builtins:vars"),)
+    for n in (3, 4):
+        kept.put(run_trial(Trial(Part("types:SimpleNamespace", n=n), probes=probes, seeds=(0, 1))))
+    return kept.path
+
+
+def command(*words, **environment):
+    words = [sys.executable, "-c", "from recombine.cli import main; main()", *map(str, words)]
+    return subprocess.run(
+        words, capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_help_starts_neither_jax_nor_matplotlib():
+    code = (
+        "import sys\n"
+        "from typer.testing import CliRunner\n"
+        "from recombine.cli import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "heavy = {'jax', 'matplotlib', 'sklearn', 'polars', 'scipy'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("words", [[], ["demo"], ["reproduce"], ["claims"], ["report"], ["runs"], ["data"]])
+def test_every_command_explains_itself(run, words):
+    result = run(*words, "--help")
+    assert result.exit_code == 0
+    assert "Usage" in result.output
+
+
+def test_the_version(run):
+    assert run("--version").output.startswith("recombine 0.")
+
+
+def test_claims_lists_sources_and_published_values(run):
+    result = run("claims", "forced-rendering", "--json")
+    (study,) = json.loads(result.stdout)
+    assert study["study"] == "forced-rendering"
+    assert [claim["id"] for claim in study["claims"][:25]] == [str(i) for i in range(1, 26)]
+    assert "an ordinary bump CNN fails" in run("claims").output
+
+
+def test_reproduce_prints_one_json_object(run, tmp_path):
+    result = run("reproduce", "forced-rendering", "--claim", "1", "--claim", "3", "--jobs", "1",
+                 "--store", tmp_path, "--json")  # fmt: skip
+    found = json.loads(result.stdout)
+    assert set(found) >= {"study", "scale", "version", "claims"}
+    assert [(claim["id"], claim["verdict"]) for claim in found["claims"]] == [("1", "holds"), ("3", "holds")]
+    again = run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "1", "--store", tmp_path)
+    assert "holds 1 · fails 0 · undecided 0" in again.output
+
+
+def test_report_writes_a_page_from_the_store(run, tmp_path):
+    missing = command("report", "forced-rendering", "--store", tmp_path, "--out", tmp_path / "page.html")
+    assert missing.returncode == 2
+    assert "run `recombine reproduce forced-rendering` first" in missing.stderr
+    run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "1", "--store", tmp_path)
+    result = run("report", "forced-rendering", "--store", tmp_path, "--out", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    assert "forced rendering of disentangled latents" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_runs_list_show_export_and_clear(run, store, tmp_path):
+    entries = json.loads(run("runs", "list", "--store", store, "--json").stdout)
+    assert len(entries) == 2
+    assert "2 results in" in run("runs", "list", "--store", store).output
+    key = entries[0]["key"]
+    assert json.loads(run("runs", "show", key[:10], "--store", store, "--json").stdout)["key"] == key
+    assert key in run("runs", "show", key, "--store", store).output
+    for name, read in (("table.parquet", pl.read_parquet), ("table.csv", pl.read_csv)):
+        assert "2 trials written" in run("runs", "export", tmp_path / name, "--store", store).output
+        assert sorted(read(tmp_path / name)["n"].to_list()) == [3, 3, 4, 4]
+    assert "1 results deleted" in run("runs", "clear", key, "--yes", "--store", store).output
+    assert json.loads(run("runs", "clear", "--json", "--store", store).stdout) == {"removed": 1}
+    assert "The store is empty" in run("runs", "list", "--store", store).output
+
+
+def test_data_lists_what_is_here(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
+    names = [entry["name"] for entry in json.loads(run("data", "list", "--json").stdout)]
+    assert names == ["mnist", "cifar10"] or set(names) == {"mnist", "cifar10"}
+    assert "recombine data fetch mnist" in run("data", "list").output
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            ["reproduce", "forced-drawing"],
+            "error: study: got 'forced-drawing', expected one of forced-rendering",
+        ),
+        (
+            ["reproduce", "forced-rendering", "--scale", "huge"],
+            "error: scale: got 'huge', expected one of smoke",
+        ),
+        (
+            ["reproduce", "forced-rendering", "--claim", "99"],
+            "error: claim: got '99', expected one of 1, 2, 3",
+        ),
+        (["reproduce", "forced-rendering", "--claim", "1", "--jobs", "0"], "error: jobs: got 0"),
+        (["runs", "export", "table.xlsx"], "error: "),
+        (["runs", "show", "zzz"], "error: key: got 'zzz'"),
+        (["data", "verify", "imagenet"], "error: "),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words, line, tmp_path):
+    result = command(*words, RECOMBINE_HOME=str(tmp_path))
+    assert result.returncode == 2
+    assert result.stderr.startswith(line)
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert not list(Path(tmp_path).glob("*.xlsx"))
+
+
+def test_a_store_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    result = command("runs", "list", "--store", tmp_path / "file")
+    assert result.returncode == 2
+    assert "error: store: got" in result.stderr
+
+
+def test_main_is_the_entry_point():
+    assert callable(main)
