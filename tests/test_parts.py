@@ -53,8 +53,8 @@ def test_calling() -> None:
         (lambda: Part("m:f", a=[1.0, float("nan")]), "m:f a[1]: got nan, expected a finite number"),
         (lambda: Part("no_such_module:f")(), "function: got 'no_such_module:f', expected an importable name"),
         (
-            lambda: Part("math:no_such_name")(),
-            "function: got 'math:no_such_name', expected an importable name",
+            lambda: Part("math:nothing")(),
+            "function: got 'math:nothing', expected an importable name",
         ),
     ],
 )

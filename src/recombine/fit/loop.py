@@ -23,13 +23,14 @@ from jaxtyping import Array, PyTree
 
 from recombine.errors import InputError
 from recombine.fit.batches import batches
+from recombine.fit.memory import release_freed_memory
 from recombine.fit.optimise import learning_rate, update_rule
 from recombine.fit.recipe import Recipe, Schedule
 from recombine.fit.spread import Spread, choose, over_seeds
 from recombine.nets import absorb, parameter_count, trace, trainable
 from recombine.tasks import Task
 
-EVALUATION_ROWS = 128
+EVALUATION_ROWS = 64
 """Rows per block when losses are recorded; bounds the memory that recording takes."""
 
 
@@ -130,7 +131,8 @@ def fit(
     state = (params, buffers, optimiser_state)
     plateau = _Plateau(recipe.schedule, len(seeds), recipe.optimiser.learning_rate)
     active = np.ones(len(seeds), dtype=bool)
-    status, records, step = ["finished"] * len(seeds), [], 0
+    records: list[tuple[int, dict[str, np.ndarray]]] = []
+    status, step = ["finished"] * len(seeds), 0
     while step < total and active.any():
         steps = min(every, total - step)
         program = _Program(structure, steps, how)
@@ -140,7 +142,9 @@ def fit(
         state, found = _advance((program, static, numbers, shared, own, moment), state)
         step += steps
         losses = {name: np.asarray(value) for name, value in found.items()}
-        if records:
+        if not records:
+            release_freed_memory()
+        else:
             losses = {name: np.where(active, value, records[-1][1][name]) for name, value in losses.items()}
         records.append((step, losses))
         for i in np.flatnonzero(active):

@@ -36,9 +36,9 @@ def update_rule(structure: Recipe, numbers: dict[str, Any]) -> optax.GradientTra
 
 
 class _AdamState(NamedTuple):
-    """The number of updates, and running means of the gradient and of its square."""
+    """How many updates there were, and running means of the gradient and of its square."""
 
-    count: Float[Array, ""]
+    updates: Float[Array, ""]
     mean: PyTree
     square: PyTree
 
@@ -54,14 +54,14 @@ def _adam(b1: Any, b2: Any, epsilon: Any) -> optax.GradientTransformation:
         return _AdamState(jnp.zeros(()), *(jax.tree.map(jnp.zeros_like, params) for _ in range(2)))
 
     def update(grads: PyTree, state: _AdamState, params: PyTree = None) -> tuple[PyTree, _AdamState]:
-        count = state.count + 1
+        updates = state.updates + 1
         mean = jax.tree.map(lambda m, g: m + (1 - b1) * (g - m), state.mean, grads)
         square = jax.tree.map(lambda v, g: v + (1 - b2) * (g * g - v), state.square, grads)
-        root = jnp.sqrt(1 - b2**count)
-        factor, floor = root / (1 - b1**count), epsilon * root
+        root = jnp.sqrt(1 - b2**updates)
+        factor, floor = root / (1 - b1**updates), epsilon * root
         return (
             jax.tree.map(lambda m, v: factor * m / (jnp.sqrt(v) + floor), mean, square),
-            _AdamState(count, mean, square),
+            _AdamState(updates, mean, square),
         )
 
     return optax.GradientTransformation(init, update)
@@ -71,13 +71,14 @@ def learning_rate(
     structure: Recipe, numbers: dict[str, Any], step: Int[Array, ""], total: Float[Array, ""]
 ) -> Float[Array, ""]:
     """The learning rate at a step; plateaus are applied by the loop, between records."""
-    schedule, rate = structure.schedule, numbers["learning_rate"]
+    schedule = structure.schedule
+    rate: Array = jnp.asarray(numbers["learning_rate"])
     if schedule.kind == "cosine":
         rate = rate * 0.5 * (1 + jnp.cos(jnp.pi * step / total))
     elif schedule.kind == "exponential":
-        rate = rate * numbers["factor"] ** (step / numbers["every"])
+        rate = rate * jnp.power(numbers["factor"], step / numbers["every"])
     elif schedule.kind == "drops":
-        rate = rate * numbers["factor"] ** jnp.floor(step / numbers["every"])
+        rate = rate * jnp.power(numbers["factor"], jnp.floor(step / numbers["every"]))
     if schedule.warmup:
         rate = rate * jnp.minimum(1.0, (step + 1) / numbers["warmup"])
-    return jnp.asarray(rate)
+    return rate

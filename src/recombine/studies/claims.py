@@ -180,6 +180,7 @@ class Claim:
         `undecided`.
     - `on_request`: run at scale quick only if asked for by id, because it takes `minutes` minutes.
     - `exploratory`: the threshold or the direction is ours, not the paper's.
+    - `finding`: what a closer look showed where the verdict alone would mislead; for the results page.
     """
 
     id: str
@@ -192,6 +193,7 @@ class Claim:
     on_request: bool = False
     exploratory: bool = False
     minutes: float = 0.0
+    finding: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form that `recombine claims --json` prints."""

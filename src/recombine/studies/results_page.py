@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from recombine._version import __version__
-from recombine.report import Details, Page, Picture, Section, duration, machine
+from recombine.report import Details, Page, Picture, Section, duration, machine, progress
 from recombine.report.content import Block
 from recombine.studies.claims import Outcome
 from recombine.studies.display import outcomes_table
@@ -23,19 +23,15 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
     study = found.study
     counts = ", ".join(f"{found.count(word)} {_verb(word)}" for word in ("holds", "fails", "undecided"))
     lead = f"{study.reference}. Of {len(found.outcomes)} claims at scale {found.scale}, {counts}."
-    sections = [
-        Section(
-            "Claims",
-            [study.notes, outcomes_table(found.outcomes)]
-            if study.notes
-            else [outcomes_table(found.outcomes)],
-        )
-    ]
+    sections = [Section("Claims", [outcomes_table(found.outcomes)])]
     for other in more:
         decided = [o for o in other.outcomes if o.verdict is not None]
         if decided:
             sections.append(Section(f"At scale {other.scale}", [outcomes_table(decided), _numbers(decided)]))
     sections.append(Section("Figures", _pictures(found)))
+    findings = [f"**{claim.id}** {claim.finding}" for claim in study.claims if claim.finding]
+    if findings:
+        sections.append(Section("What was looked into", findings))
     sections.append(
         Section("The numbers behind the verdicts", [_line(o) for o in found.outcomes if o.verdict])
     )
@@ -58,11 +54,17 @@ def _verb(word: str) -> str:
 
 def _pictures(found: Reproduction) -> list[Block]:
     pictures: list[Block] = []
-    for drawing in found.study.drawings:
-        if all(name in found.evidence for name in drawing.needs):
+    ready = [d for d in found.study.drawings if all(name in found.evidence for name in d.needs)]
+    with progress() as shown:
+        line = shown.line("drawing", f"{len(ready)} figures") if ready else None
+        for drawing in ready:
             figure = drawing.draw(found.evidence)
             caption = f"**{drawing.title}** {drawing.caption}"
             pictures.append(Picture(drawing.name, figure, caption, drawing.title, drawing.form))
+            if line is not None:
+                line.update(len(pictures) / len(ready))
+        if line is not None:
+            line.finish()
     return pictures or ["No figure can be drawn yet: the arms they need have not been run."]
 
 

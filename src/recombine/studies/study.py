@@ -46,7 +46,6 @@ class Study:
     claims: tuple[Claim, ...]
     drawings: tuple[Drawing, ...]
     cost: Callable[[Trial], float]
-    notes: str = ""
 
     def claim(self, id: str) -> Claim:
         """The claim with that id."""

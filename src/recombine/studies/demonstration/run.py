@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,9 @@ from recombine.studies.claims import Arm, Evidence, Scale
 from recombine.studies.demonstration.page import demo_page
 from recombine.studies.demonstration.world import HOLE, METHODS, SIZE, demo_study
 from recombine.studies.study import shifted
+
+WIDTH = 110
+"""Columns of running text in the terminal."""
 
 
 class MethodProgress:
@@ -130,11 +134,12 @@ def demonstrate(
     cells, hidden = SIZE**2, (HOLE[1] - HOLE[0] + 1) ** 2
     if not as_json:
         say(f"recombine {__version__} · demo\n")
-        say(
-            f"The world: {SIZE} x {SIZE} pictures of one bump at (x, y). Training shows every x and every y, but not "
-            f"{hidden} of\nthe {cells} combinations (a square hole in the middle). Can a decoder draw what it never "
-            "saw combined?\n"
+        world = (
+            f"The world: {SIZE} x {SIZE} pictures of one bump at (x, y). Training shows every x and every y, but "
+            f"not {hidden} of the {cells} combinations (a square hole in the middle). Can a decoder draw what it "
+            "never saw combined?"
         )
+        say(textwrap.fill(world, WIDTH) + "\n")
     trials = [trial for group in groups.values() for trial in group]
     with MethodProgress(dict(groups)) as shown:
         results = execute(trials, Store(store), jobs=jobs, cost=study.cost, on_event=shown)
@@ -151,7 +156,7 @@ def demonstrate(
         say(table_text(table))
         say("")
         for line in words:
-            say(line)
+            say(textwrap.fill(line, WIDTH))
         say(
             f"\nReport with pictures: {page}        Next: recombine claims · recombine reproduce forced-rendering"
         )

@@ -148,7 +148,7 @@ class _Arms:
             "cnn bump": self.train(
                 self.bump_task(),
                 self.cnn("bump", 4, width),
-                self.cnn_recipe(1200, 50),
+                self.cnn_recipe(1000, 50),
                 (*first, *LAYERS, Part(layers.ranks), Part(decoders.super_pictures, cells=SHOWN)),
             ),
             "cnn ramp": self.train(
@@ -164,7 +164,7 @@ class _Arms:
                 found[f"cnn bump depth {depth}"] = self.train(
                     self.bump_task(),
                     net,
-                    self.cnn_recipe(1200, 50),
+                    self.cnn_recipe(1000, 50),
                     (*BEHAVIOUR, Part(layers.geometry, maps=False)),
                 )
         for m in self.some(WIDTH_MULTIPLIERS):
@@ -176,7 +176,7 @@ class _Arms:
             )
             optimiser = adamw(weight_decay=1e-3)
             net = self.cnn("bump", self.pick(2, 4, 10), self.pick(4, 32, 256))
-            recipe = self.cnn_recipe(1200, 250, optimiser=optimiser)
+            recipe = self.cnn_recipe(1000, 250, optimiser=optimiser)
             found[f"code width {m}"] = self.train(task, net, recipe, BEHAVIOUR)
         return found
 
@@ -363,7 +363,7 @@ class _Arms:
         """The enlarged canvas, and the map of unseen error over picture size and hole size."""
         task = Part(bumps_on_canvas, train=self.pick(64, 2000, 2000))
         net = Part(cnn_decoder, inputs=80, width=self.pick(4, 32, 64), depth=self.pick(2, 4, 8))
-        found = {"canvas bump": self.train(task, net, self.cnn_recipe(1200, 20), BEHAVIOUR)}
+        found = {"canvas bump": self.train(task, net, self.cnn_recipe(1000, 20), BEHAVIOUR)}
         for n, p in self.some(CONTOUR):
             hidden = int(p * n)
             seen = 1000 * (n - hidden) ** 2 // n**2

@@ -1,0 +1,67 @@
+"""Runs the benchmarks: prints a table, and with `--json FILE` writes the numbers.
+
+    python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
+    python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
+
+Everything but the study runs on one thread, pinned to one core, and is measured in CPU time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.measure import Row, table
+
+
+def main() -> None:
+    """Parses the command line and runs what it asks for."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", nargs="?", choices=["training", "study"], default="training")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE")
+    parser.add_argument("--repeats", type=int, default=7, help="measurements of each side (default 7)")
+    parser.add_argument("--only", nargs="+", metavar="CASE", help="small, wide, mlp, cnn, render, seeds")
+    options = parser.parse_args()
+    rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
+    print(table(rows))
+    if options.json is not None:
+        found = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+        found |= {"versions": {name: version(name) for name in ("jax", "torch", "numpy")}}
+        found |= {"rows": [row.to_dict() for row in rows]}
+        options.json.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def training_rows(repeats: int, only: list[str] | None) -> list[Row]:
+    """The engine beside PyTorch, on one core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before JAX and PyTorch start their threads
+    import torch
+
+    from benchmarks.training import against_pytorch, cases, many_seeds
+
+    torch.set_num_threads(1)
+    rows = []
+    for name, case in cases().items():
+        if only is None or name in only:
+            rows.append(against_pytorch(case, repeats=repeats))
+    if only is None or "seeds" in only:
+        rows += many_seeds(cases()["mlp"], seeds=8, repeats=repeats)
+    return rows
+
+
+def study_rows() -> list[Row]:
+    """The whole study from an empty store, and again from the full one."""
+    from benchmarks.study import whole_study
+
+    return whole_study()
+
+
+if __name__ == "__main__":
+    main()

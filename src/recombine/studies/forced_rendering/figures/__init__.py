@@ -1,0 +1,27 @@
+"""The figures of the study, in the paper's order: failure, layers, forced rendering, stripes, further material."""
+
+from recombine.studies.forced_rendering.figures import (
+    failure,
+    layers,
+    other_tasks,
+    overview,
+    rendering,
+    scaling,
+    stripes,
+    variants,
+)
+from recombine.studies.study import Drawing
+
+DRAWINGS: tuple[Drawing, ...] = (
+    *overview.DRAWINGS,
+    *failure.DRAWINGS,
+    *layers.DRAWINGS,
+    *rendering.DRAWINGS,
+    *stripes.DRAWINGS,
+    *scaling.DRAWINGS,
+    *variants.DRAWINGS,
+    *other_tasks.DRAWINGS,
+)
+"""Each is shown on the results page if the arms it needs have been run."""
+
+__all__ = ["DRAWINGS"]

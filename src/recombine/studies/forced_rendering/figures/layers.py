@@ -1,0 +1,177 @@
+"""Figure 2: what the layers of ordinary decoders hold, and how they bend the plane of x and y."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.report import (
+    PAGE_WIDTH,
+    blank_figure,
+    fixed,
+    layer_curves,
+    map_row,
+    new_figure,
+)
+from recombine.studies.claims import Evidence
+from recombine.studies.forced_rendering.figures.world import (
+    CNNS,
+    CODES,
+    layer_names,
+    median,
+    present,
+    task_of,
+    unseen_grid,
+)
+from recombine.studies.study import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EPOCHS = (20, 200)
+MLPS = {
+    f"MLP, {code} code, {epochs} epochs": f"mlp {code} {epochs} epochs" for code in CODES for epochs in EPOCHS
+}
+FIRST_MLP = "mlp bump 20 epochs"
+
+
+def _mlp_layers(evidence: Evidence) -> Figure:
+    by_code = {
+        code: present(evidence, {f"{epochs} epochs": f"mlp {code} {epochs} epochs" for epochs in EPOCHS})
+        for code in CODES
+    }
+    by_code = {code: arms for code, arms in by_code.items() if arms}
+    figure, panels = new_figure(len(by_code), rows=3, aspect=0.68 if len(by_code) > 1 else 0.4)
+    for (first, second, third), (code, arms) in zip(panels.T, by_code.items(), strict=True):
+        fitted = {label: evidence[arm]["r2"].mean(axis=2) for label, arm in arms.items()}
+        _readability(first, fitted, f"{code.capitalize()} code: {_least(fitted)}", "R², as published")
+        held_out = {label: evidence[arm]["r2_held_out"].mean(axis=2) for label, arm in arms.items()}
+        _readability(second, held_out, f"Held out: {_least(held_out)}", "R², cross-validated")
+        score = {label: evidence[arm]["factorisation"] for label, arm in arms.items()}
+        label, values = next(iter(score.items()))
+        start, end = (fixed(median(values[:, layer]), 2) for layer in (1, -2))
+        _factorisation(third, score, f"Hidden layers: {start} to {end} ({label})")
+    return figure
+
+
+def _readability(ax: Any, series: Mapping[str, np.ndarray], title: str, label: str) -> None:
+    lowest = min(float(np.nanmin(values)) for values in series.values())
+    limits = min(0.9, float(np.floor(lowest * 10.0)) / 10.0), 1.01
+    layer_curves(ax, _names(series), series, limits=limits, title=title, label=label)
+
+
+def _least(series: Mapping[str, np.ndarray]) -> str:
+    lowest = min(median(values[:, layer]) for values in series.values() for layer in range(values.shape[1]))
+    return f"R² at least {fixed(np.floor(lowest * 100.0) / 100.0, 2)}"
+
+
+def _factorisation(ax: Any, series: Mapping[str, np.ndarray], title: str) -> None:
+    layer_curves(
+        ax,
+        _names(series),
+        series,
+        baselines={"worst": 0.5},
+        limits=(0.48, 1.02),
+        title=title,
+        label="factorisation score",
+    )
+
+
+def _names(series: Mapping[str, np.ndarray]) -> list[str]:
+    return layer_names(next(iter(series.values())).shape[1])
+
+
+def _cnn_layers(evidence: Evidence) -> Figure:
+    arms = present(evidence, CNNS)
+    figure, panels = new_figure(3, rows=len(arms), aspect=1.0)
+    for (left, middle, right), (label, arm) in zip(panels, arms.items(), strict=True):
+        found = evidence[arm]
+        readable = {factor: found["r2_held_out"][:, :, axis] for axis, factor in enumerate("xy")}
+        _readability(left, readable, f"{label}: {_least(readable)}", "R², cross-validated")
+        score = {"seen": found["factorisation_in"], "unseen": found["factorisation_out"]}
+        _factorisation(middle, score, "Are x and y separate directions?")
+        gap = {"CNN": found["volume_gap"]}
+        layer_curves(
+            right,
+            _names(gap),
+            gap,
+            baselines={"even": 0.0},
+            title="As much room in the hole as around it?",
+            label="log10 volume, unseen - seen",
+        )
+    return figure
+
+
+def volume_rows(evidence: Evidence, arms: Mapping[str, str]) -> Figure:
+    """Maps of log10 volume in every layer, one row per arm, first seed."""
+    rows = len(arms)
+    figure = blank_figure(width=PAGE_WIDTH, height=2.45 * rows)
+    parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
+    for part, (label, arm) in zip(parts, arms.items(), strict=True):
+        maps = evidence[arm]["volume_maps"][0]
+        gap = median(evidence[arm]["volume_gap"][:, -1])
+        map_row(
+            part,
+            dict(zip(layer_names(len(maps)), maps, strict=True)),
+            unseen_grid(task_of(evidence, arm)),
+            title=f"{label[:1].upper()}{label[1:]}: in the picture, unseen - seen is {fixed(gap, 2)} (median of seeds)",
+        )
+    return figure
+
+
+def _mlp_volume(evidence: Evidence) -> Figure:
+    return volume_rows(
+        evidence, {label: arm for label, arm in present(evidence, MLPS).items() if " 20 " in arm}
+    )
+
+
+def _cnn_volume(evidence: Evidence) -> Figure:
+    return volume_rows(evidence, present(evidence, CNNS))
+
+
+VOLUME = (
+    "A layer gives every position of the bump a point in its activity space; the volume element says how much room a "
+    "small step in x and a small step in y open up there, as a power of ten. Each map is coloured around its own mean; "
+    "its mean and standard deviation stand above it, first seed. A map without structure along the dashed hole treats "
+    "unseen combinations like seen ones."
+)
+
+DRAWINGS = (
+    Drawing(
+        "fig2-layers-mlp",
+        "Figure 2a-d. Layer by layer in MLPs: can x and y be read, and are they separate directions?",
+        "How well a straight-line fit reads x and y from a layer (mean of the two): scored on the points it was "
+        "fitted to, as published (top), and on held-out points by five-fold cross-validation (middle). Bottom: the "
+        "factorisation score, 1 if moving x and moving y push the layer in perpendicular directions, 0.5 at worst. "
+        "Points are seeds. The published 20 epochs train these nets very little, hence the second curve with 200.",
+        (FIRST_MLP,),
+        _mlp_layers,
+    ),
+    Drawing(
+        "fig2-volume-mlp",
+        "Figure 2e-f. How evenly the layers of an MLP spread the positions (20 epochs).",
+        VOLUME,
+        (FIRST_MLP,),
+        _mlp_volume,
+        "image",
+    ),
+    Drawing(
+        "fig2-layers-cnn",
+        "Figure 2 for the CNN. Readability, separateness and evenness, layer by layer.",
+        "The same measures for the convolutional decoder, whose layers are so wide that only the cross-validated "
+        "read-out means something. Right: mean log10 volume on unseen cells minus that on seen cells; 0 is even, -1 "
+        "means ten times less room inside the hole. Points are seeds.",
+        ("cnn bump",),
+        _cnn_layers,
+    ),
+    Drawing(
+        "fig2-volume-cnn",
+        "Figure 2 for the CNN. How evenly its layers spread the positions.",
+        VOLUME,
+        ("cnn bump",),
+        _cnn_volume,
+        "image",
+    ),
+)

@@ -1,0 +1,62 @@
+"""Every decoder of the study on one scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.report import new_figure, seed_points
+from recombine.studies.claims import Evidence
+from recombine.studies.forced_rendering.figures.layers import MLPS
+from recombine.studies.forced_rendering.figures.world import CNNS, median, present
+from recombine.studies.study import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DECODERS = {
+    **CNNS,
+    **{label: arm for label, arm in MLPS.items() if "200" in arm},
+    "render net, no penalty": "render none",
+    "render net, both penalties": "render both",
+    "CNN, stripes only": "cnn stripes + 0 bumps",
+    "CNN, stripes + 196 bumps": "cnn stripes + 196 bumps",
+    "CNN, 252 bumps, no stripes": "cnn 252 bumps, no stripes",
+    "per-pixel MLP": "spatial mlp",
+    "pixel transformer": "transformer",
+    "CNN, enlarged canvas": "canvas bump",
+}
+
+
+def _everything(evidence: Evidence) -> Figure:
+    groups = {}
+    for label, arm in present(evidence, DECODERS).items():
+        found = evidence[arm]
+        groups[label] = {
+            "seen": found["error_in"] / found["baseline_blank_in"],
+            "unseen": found["error_out"] / found["baseline_blank_out"],
+        }
+    worse = sum(median(group["unseen"]) > 1.0 for group in groups.values())
+    figure, panels = new_figure(aspect=0.2 + 0.05 * len(groups))
+    seed_points(
+        panels[0, 0],
+        groups,
+        baselines={"blank picture": 1.0},
+        log=True,
+        title=f"On unseen combinations {worse} of {len(groups)} decoders do worse than a blank picture",
+        label="error / that of a blank picture",
+    )
+    return figure
+
+
+DRAWINGS = (
+    Drawing(
+        "overview",
+        "All decoders on one scale: errors on seen and on unseen combinations.",
+        "Each point is one trained net. An error of 1 is what a blank picture scores on the same cells, so anything "
+        "to its right is worse than drawing nothing. The further the two colours are apart, the less a net carries "
+        "over to combinations it has not seen. Pictures, holes and training lengths differ between nets, as in the "
+        "paper.",
+        ("cnn bump",),
+        _everything,
+    ),
+)

@@ -1,0 +1,158 @@
+"""Additional material: depth, code width, ranks, and the sizes of picture and hole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.report import (
+    BASELINE,
+    colours,
+    heat_table,
+    layer_curves,
+    new_figure,
+    number,
+    percent,
+    seed_points,
+)
+from recombine.report.ticks import log_ticks
+from recombine.studies.claims import Evidence
+from recombine.studies.forced_rendering.arms import CONTOUR, DEPTHS, WIDTH_MULTIPLIERS
+from recombine.studies.forced_rendering.figures.layers import EPOCHS
+from recombine.studies.forced_rendering.figures.world import (
+    CNNS,
+    CODES,
+    layer_names,
+    median,
+    present,
+)
+from recombine.studies.study import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = "most possible"
+PUBLISHED_WIDTHS = {1: 0.00336, 3: 0.00311, 5: 0.00272, 7: 0.00269, 9: 0.00230, 11: 0.00254}
+"""Unseen error by width multiplier, read off the authors' plot."""
+
+
+def _depths(evidence: Evidence) -> Figure:
+    arms = {depth: "cnn bump" if depth == 4 else f"cnn bump depth {depth}" for depth in DEPTHS}
+    groups = {
+        f"{depth} hidden blocks": {"seen": evidence[arm]["error_in"], "unseen": evidence[arm]["error_out"]}
+        for depth, arm in arms.items()
+        if arm in evidence
+    }
+    ratios = ", ".join(number(median(group["unseen"] / group["seen"])) for group in groups.values())
+    figure, panels = new_figure(aspect=0.4)
+    seed_points(
+        panels[0, 0],
+        groups,
+        baselines={"blank picture": median(evidence["cnn bump"]["baseline_blank_out"])},
+        log=True,
+        title=f"From shallow to deep, the unseen error is {ratios} times the seen one",
+        label="mean squared error",
+    )
+    return figure
+
+
+def _code_widths(evidence: Evidence) -> Figure:
+    arms = {m: evidence[f"code width {m}"] for m in WIDTH_MULTIPLIERS if f"code width {m}" in evidence}
+    groups = {
+        f"m = {m}": {"unseen": found["error_out"], "published": np.array([PUBLISHED_WIDTHS[m]])}
+        for m, found in arms.items()
+    }
+    errors = {m: median(found["error_out"]) for m, found in arms.items()}
+    best = min(errors, key=lambda m: errors[m])
+    blank = median(arms[best]["baseline_blank_out"])
+    figure, panels = new_figure(aspect=0.5)
+    seed_points(
+        panels[0, 0],
+        groups,
+        baselines={"blank picture": blank},
+        title=f"Lowest unseen error at m = {best}: {percent(errors[best] / blank)} of a blank picture's",
+        label="mean squared error",
+    )
+    panels[0, 0].set_xlim(left=0.0)
+    return figure
+
+
+def _ranks(evidence: Evidence) -> Figure:
+    nets = {label: {"rank": arm} for label, arm in CNNS.items()}
+    for code in CODES:
+        nets[f"MLP, {code} code"] = {f"{epochs} epochs": f"mlp {code} {epochs} epochs" for epochs in EPOCHS}
+    nets = {label: arms for label, arms in nets.items() if present(evidence, arms)}
+    figure, panels = new_figure(2, rows=-(-len(nets) // 2), aspect=0.7)
+    for ax, (label, arms) in zip(panels.ravel(), nets.items(), strict=False):
+        found = {name: evidence[arm] for name, arm in present(evidence, arms).items()}
+        series = {name: arm["numerical_rank"] for name, arm in found.items()}
+        inks = colours(series) | {MOST: BASELINE}
+        series[MOST] = next(iter(found.values()))["largest_possible"]
+        names = layer_names(series[MOST].shape[1])
+        layer_curves(ax, names, series, palette=inks, title=label, label="numerical rank")
+        ax.set_yscale("log")
+        log_ticks(ax.yaxis)
+    for ax in panels.ravel()[len(nets) :]:
+        ax.remove()
+    return figure
+
+
+def _contour(evidence: Evidence) -> Figure:
+    run = [(n, p) for n, p in CONTOUR if f"contour {n} {p}" in evidence]
+    sizes, holes = sorted({n for n, _ in run}), sorted({p for _, p in run})
+    table = np.full((len(holes), len(sizes)), np.nan)
+    for n, p in run:
+        found = evidence[f"contour {n} {p}"]
+        table[holes.index(p), sizes.index(n)] = median(found["error_out"] / found["baseline_blank_out"])
+    figure, panels = new_figure(width=5.0, aspect=0.75)
+    lines = [level for level in (0.25, 0.5, 1.0) if np.nanmin(table) < level < np.nanmax(table)]
+    heat_table(
+        panels[0, 0],
+        table,
+        [percent(p) for p in holes],
+        [str(n) for n in sizes],
+        row_label="side of the hole, share of N",
+        column_label="picture size N",
+        contours=lines if min(table.shape) > 1 else (),
+        title=f"Unseen error is {number(np.nanmin(table))} to {number(np.nanmax(table))} of a blank picture's",
+        label="unseen error / blank picture's",
+    )
+    return figure
+
+
+DRAWINGS = (
+    Drawing(
+        "further-depths",
+        "Further. Errors of the bump-code CNN against its depth.",
+        "One point per seed, on seen and on unseen cells, with the blank picture as a line. A depth that composes "
+        "would have its unseen error near its seen error.",
+        ("cnn bump", "cnn bump depth 2"),
+        _depths,
+    ),
+    Drawing(
+        "further-code-widths",
+        "Further. Unseen error against the width of the input code.",
+        "A wider code makes neighbouring positions share more of their input; m multiplies the variance of its bumps. "
+        "One point per seed, beside values read off the authors' plot (a wider and deeper net) and the blank picture.",
+        ("code width 1",),
+        _code_widths,
+    ),
+    Drawing(
+        "further-ranks",
+        "Further. How many dimensions the layers use.",
+        "Numerical rank of a layer's activity over all positions: the number of directions with more than a "
+        "thousandth of the largest variance. Points are seeds. The grey line is the most that a layer of that size "
+        "allows. Of wide layers 1500 units are chosen at random.",
+        ("cnn bump", "mlp bump 20 epochs"),
+        _ranks,
+    ),
+    Drawing(
+        "further-contour",
+        "Further. Unseen error over the size of the picture and of the hole.",
+        "Error on unseen positions as a share of a blank picture's error, so that picture sizes can be compared; "
+        "median of the seeds. Lines join equal values.",
+        (f"contour {CONTOUR[0][0]} {CONTOUR[0][1]}",),
+        _contour,
+    ),
+)

@@ -1,0 +1,104 @@
+"""What an arm was asked to draw, read from its own trials, so that figures and experiments cannot disagree."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from recombine.parts import Part
+from recombine.probes import baseline_images, decoders
+from recombine.runs import Trial
+from recombine.studies.claims import Evidence
+from recombine.studies.forced_rendering.arms import arms
+from recombine.tasks import Task
+
+NO_PENALTY, BOTH_PENALTIES = "no penalty", "both penalties"
+RENDERERS = {NO_PENALTY: "render none", BOTH_PENALTIES: "render both"}
+"""The two render nets that most of Figure 3 compares."""
+
+CODES = ("bump", "ramp")
+CNNS = {f"CNN, {code} code": f"cnn {code}" for code in CODES}
+
+PUBLISHED: dict[str, Any] = {
+    "marker": "D",
+    "markersize": 4.5,
+    "markerfacecolor": "none",
+    "markeredgewidth": 1.1,
+    "linestyle": "none",
+}
+"""How published values are drawn beside ours: open diamonds."""
+
+
+def trial_of(evidence: Evidence, arm: str) -> Trial:
+    """The first trial of an arm; the others differ only in their seeds."""
+    return arms(evidence.scale)[arm][0]
+
+
+def task_of(evidence: Evidence, arm: str) -> Task:
+    """The task of an arm."""
+    return _built(trial_of(evidence, arm).task)
+
+
+@lru_cache(maxsize=8)
+def _built(task: Part) -> Task:
+    built: Task = task()
+    return built
+
+
+def present(evidence: Evidence, names: dict[str, str]) -> dict[str, str]:
+    """The labels and arms of which there is evidence, in order."""
+    return {label: arm for label, arm in names.items() if arm in evidence}
+
+
+def cell_rows(task: Task) -> np.ndarray:
+    """The rows that show a cell: one for each, in order, before any stripes."""
+    return np.flatnonzero(task.cell >= 0)
+
+
+def unseen_grid(task: Task) -> Bool[np.ndarray, "nx ny"]:
+    """True where a cell is unseen, as a map."""
+    return task.split.space.grid(task.split.unseen)
+
+
+def median_grid(evidence: Evidence, arm: str, value: str = "error") -> Float[np.ndarray, "nx ny"]:
+    """The median over seeds of a value per cell, as a map."""
+    return task_of(evidence, arm).split.space.grid(np.nanmedian(evidence[arm][value], axis=0))
+
+
+def shown_cells(evidence: Evidence, arm: str) -> np.ndarray:
+    """The cells `(cells, 2)` of which an arm keeps pictures."""
+    kept = Part(decoders.pictures).name
+    probe = next(probe for probe in trial_of(evidence, arm).probes if probe.name == kept)
+    return np.array(probe["cells"])
+
+
+def cell_names(cells: np.ndarray) -> list[str]:
+    """Cells as column labels: `x 14, y 9`."""
+    return [f"x {x}, y {y}" for x, y in cells]
+
+
+def are_unseen(task: Task, cells: np.ndarray) -> Bool[np.ndarray, " cells"]:
+    """Which of these cells are unseen."""
+    return task.split.unseen[task.split.space.index(cells)]
+
+
+def superposed(task: Task, cells: np.ndarray) -> Float[np.ndarray, "cells height width"]:
+    """The sum of the seen pictures that share a level with each of these cells, at full contrast."""
+    space, rows = task.split.space, cell_rows(task)
+    found = baseline_images(task.targets[rows], task.split.seen, space.cells, task.blank)
+    return found["superposition"][space.index(cells)]
+
+
+def layer_names(layers: int) -> list[str]:
+    """Names of the input, of the hidden layers from 1 on, and of the picture."""
+    return ["input", *(str(layer) for layer in range(1, layers - 1)), "picture"]
+
+
+def median(values: Any) -> float:
+    """The median of the values that are finite."""
+    finite = np.asarray(values, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    return float(np.median(finite)) if finite.size else float("nan")
