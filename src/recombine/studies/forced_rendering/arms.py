@@ -193,9 +193,9 @@ class _Arms:
                 task = Part(bumps, hole=CENTRE, encoding=CODES[code][0], train=self.pick(64, 2000, 2000))
                 probes = (*BEHAVIOUR, *LAYERS, Part(decoders.superposition), Part(layers.ranks))
                 found[f"mlp {code} {epochs} epochs"] = self.train(task, net, recipe, probes)
-        wide = Part(mlp, inputs=56, width=self.pick(16, 512, 512), depth=3, outputs=(28, 28))
-        task = Part(bumps, hole=CENTRE, train=self.pick(64, 2000, 2000))
-        found["mlp bump wide"] = self.train(task, wide, Recipe(epochs=self.pick(1, 200, 200)), BEHAVIOUR)
+        wide = Part(mlp, inputs=2, width=self.pick(16, 512, 512), depth=5, outputs=(28, 28))
+        task = Part(bumps, hole=CENTRE, encoding=CODES["ramp"][0], train=self.pick(64, 2000, 2000))
+        found["mlp ramp wide"] = self.train(task, wide, Recipe(epochs=self.pick(1, 200, 200)), BEHAVIOUR)
         return found
 
     # Figure 3: forced rendering and its ablations.

@@ -113,7 +113,7 @@ CLAIMS: tuple[Claim, ...] = (
         "0.93 to 1.0; –",
         (
             *(f"mlp {code} {epochs} epochs" for code in ("bump", "ramp") for epochs in (20, 200)),
-            "mlp bump wide",
+            "mlp ramp wide",
         ),
         failure.mlp_needs_epochs,
     ),

@@ -9,7 +9,13 @@ from recombine.studies.claims import Condition, Evidence, Verdict
 
 def free_render_fails(evidence: Evidence) -> Verdict:
     found, paper = evidence["render none"], evidence.scale == "paper"
-    growth = found["error_out"] / evidence["render none, 1 epoch"]["error_out"]
+    first = evidence["render none, 1 epoch"]["error_out"]
+    growth = found["error_out"] / first
+    lowest = found.curves["out"].min(axis=1)
+    note = (
+        f"Unseen error after epoch 1: {', '.join(f'{e:.1e}' for e in first)}; lowest on the way: "
+        f"{', '.join(f'{e:.1e}' for e in lowest)}"
+    )
     return Verdict.of_arm(
         evidence,
         "render none",
@@ -19,6 +25,7 @@ def free_render_fails(evidence: Evidence) -> Verdict:
             Condition("growth since epoch 1", growth, ">=", 2),
             Condition("at the right place ± 1", found["accuracy1_out"], "<=", 0.1),
         ],
+        note=note,
     )
 
 
