@@ -56,14 +56,18 @@ def edit(tmp_path, monkeypatch):
     """Writes a module and forgets what was read before."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
+    def forget():
+        fingerprint._module.cache_clear()
+        fingerprint._numeric_layers.cache_clear()
+
     def write(path, code):
         file = tmp_path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(textwrap.dedent(code))
-        fingerprint._module.cache_clear()
-        fingerprint._numeric_layers.cache_clear()
+        forget()
 
-    return write
+    yield write
+    forget()
 
 
 def test_a_users_module_counts_through_any_nesting(edit):

@@ -157,10 +157,11 @@ def similarity(net: Any, task: Task, *, threshold: float = 0.5, every: int = 0) 
 def kernel_fits(net: Any, task: Task) -> Values:
     """Kernel regression of the net's pictures from its training cells, for every kernel family.
 
-    Hyper-parameters are chosen on folds of seen cells; errors are against the net's own pictures.
+    Hyper-parameters are chosen on folds of seen cells; errors are against the net's own pictures. The
+    background is taken off first, because no kernel here has a constant term to fit it with.
     """
     rows, seen = _shown(task)
-    outputs = evaluate(net, task.inputs[rows])
+    outputs = evaluate(net, task.inputs[rows]) - task.blank
     values: Values = {}
     for family, found in compare_kernels(outputs, _levels(task, rows), seen).items():
         values |= {f"kernel_{family}_in": found["in_mse"], f"kernel_{family}_out": found["out_mse"]}

@@ -53,18 +53,17 @@ def geometry(net: Any, task: Task, *, maps: bool = True) -> Values:
 def readability(net: Any, task: Task) -> Values:
     """Linear readability of the factors from the inputs and every stage, as R² `(layers, factors)`.
 
-    `r2` is the published measure, least squares scored on the points it was fitted to; it is 1 by
-    interpolation, whatever the layer holds, once a layer has as many units as there are cells. `r2_held_out` is
-    five-fold cross-validated ridge regression, which is not.
+    `r2` is the published measure, least squares scored on the points it was fitted to. Once a layer has as
+    many units as there are cells it would be 1 by interpolation, whatever the layer holds, and is NaN.
+    `r2_held_out` is five-fold cross-validated ridge regression, which always says something.
     """
     levels = task.split.space.cells.astype(float)
     same, held_out = [], []
     for activity in _stages(net, task):
         flat = activity.reshape(len(activity), -1)
         held_out.append(ridge_probe(flat, levels)["r2"])
-        same.append(
-            linear_probe(flat, levels)["r2"] if flat.shape[1] < len(flat) - 1 else np.ones(levels.shape[1])
-        )
+        vacuous = flat.shape[1] >= len(flat) - 1
+        same.append(np.full(levels.shape[1], np.nan) if vacuous else linear_probe(flat, levels)["r2"])
     return {"r2": np.stack(same), "r2_held_out": np.stack(held_out)}
 
 

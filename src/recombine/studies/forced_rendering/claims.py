@@ -304,4 +304,15 @@ CLAIMS: tuple[Claim, ...] = (
         exploratory=True,
         minutes=5,
     ),
+    Claim(
+        "31",
+        "full circle, no gap: the scalar angle, which jumps at 0°, is fitted ≥ 5 times worse than (cos, sin)",
+        "log",
+        "0.016 against 0.0005",
+        ("rotation circle scalar", "rotation circle"),
+        further.scalar_angle,
+        on_request=True,
+        exploratory=True,
+        minutes=8,
+    ),
 )

@@ -103,6 +103,14 @@ def rotation_gap(evidence: Evidence) -> Verdict:
     )
 
 
+def scalar_angle(evidence: Evidence) -> Verdict:
+    scalar, pair = evidence["rotation circle scalar"], evidence["rotation circle"]
+    ratio = scalar["error_in"] / pair["error_in"]
+    return Verdict.of_arm(
+        evidence, "rotation circle", [Condition("error, scalar / (cos, sin)", ratio, ">=", 5)]
+    )
+
+
 def wider_codes(evidence: Evidence) -> Verdict:
     errors = {m: evidence[f"code width {m}"]["error_out"] for m in WIDTH_MULTIPLIERS}
     accuracy = np.max([evidence[f"code width {m}"]["accuracy1_out"] for m in WIDTH_MULTIPLIERS], axis=0)

@@ -83,7 +83,7 @@ def _pictures(evidence: Evidence) -> Figure:
         right = median(evidence[arm]["accuracy1_out"])
         rows[f"{label}:\n{percent(right)} at the\nright place"] = evidence[arm]["pictures"][0]
     rows["sum of related\nseen pictures"] = superposed(task, cells)
-    figure = image_figure(len(cells), len(rows))
+    figure = image_figure(len(cells), len(rows), largest=1.05)
     unseen = are_unseen(task, cells)
     image_grid(figure, rows, columns=cell_names(cells), shades="bright", marks=cells, unseen=unseen)
     return figure
