@@ -99,7 +99,7 @@ def test_runs_list_show_export_and_clear(run, store, tmp_path):
         assert "2 trials written" in run("runs", "export", tmp_path / name, "--store", store).output
         assert sorted(read(tmp_path / name)["n"].to_list()) == [3, 3, 4, 4]
     assert "1 results deleted" in run("runs", "clear", key, "--yes", "--store", store).output
-    assert json.loads(run("runs", "clear", "--json", "--store", store).stdout) == {"removed": 1}
+    assert json.loads(run("runs", "clear", "--yes", "--json", "--store", store).stdout) == {"removed": 1}
     assert "The store is empty" in run("runs", "list", "--store", store).output
 
 
@@ -126,6 +126,14 @@ def test_data_lists_what_is_here(run, tmp_path, monkeypatch):
             "error: claim: got '99', expected one of 1, 2, 3",
         ),
         (["reproduce", "forced-rendering", "--claim", "1", "--jobs", "0"], "error: jobs: got 0"),
+        (
+            ["reproduce", "forced-rendering", "--out", "page.pdf"],
+            "error: out: got 'page.pdf', expected a file name",
+        ),
+        (
+            ["demo", "--out", "nowhere/page.html"],
+            "error: out: got 'nowhere/page.html', expected a file in a folder",
+        ),
         (["runs", "export", "table.xlsx"], "error: "),
         (["runs", "show", "zzz"], "error: key: got 'zzz'"),
         (["data", "verify", "imagenet"], "error: "),

@@ -52,6 +52,16 @@ def version(asked: bool) -> None:
         raise typer.Exit
 
 
+def check_page_path(out: Path | None) -> None:
+    """Refuses a page that could not be written, before anything is run."""
+    if out is None:
+        return
+    if out.suffix not in {".html", ".md"}:
+        raise InputError("out", str(out), "a file name that ends in .html or .md")
+    if not out.absolute().parent.is_dir():
+        raise InputError("out", str(out), f"a file in a folder that exists; {out.absolute().parent} does not")
+
+
 @app.callback()
 def root(
     show_version: Annotated[
@@ -72,6 +82,7 @@ def demo(
     """See an ordinary decoder fail on unseen combinations, why, and two remedies that work (3 minutes)."""
     from recombine.studies.demonstration import demonstrate
 
+    check_page_path(out)
     demonstrate(out, seed_offset=seed_offset, store=store, jobs=jobs, as_json=as_json, say=say)
 
 
@@ -98,6 +109,7 @@ def reproduce(
     from recombine.studies.results_page import results_page
 
     chosen = studies.load(study)
+    check_page_path(out)
     with StudyProgress(chosen) as shown:
         found = studies.reproduce(
             chosen,
@@ -110,16 +122,16 @@ def reproduce(
             on_event=shown,
             on_plan=shown.expect,
         )
-    if out is not None:
-        results_page(found).write(out)
     if as_json:
         say_json(found.to_dict())
-        return
-    say(opening_line(found))
-    say()
-    say(claims_table(found.outcomes))
-    say()
-    say(closing_line(found, out))
+    else:
+        say(opening_line(found))
+        say()
+        say(claims_table(found.outcomes))
+        say()
+        say(closing_line(found, out))
+    if out is not None:
+        results_page(found).write(out)
 
 
 @app.command()
@@ -160,6 +172,7 @@ def report(
     from recombine.studies.results_page import results_page
 
     chosen = studies.load(study)
+    check_page_path(out)
     kept = Store(store)
     found = studies.recall(chosen, scale=scale, seed_offset=seed_offset, store=kept)
     if not found.evidence:
@@ -240,9 +253,11 @@ def runs_clear(
 
     kept = Store(store)
     count = sum(entry.key.startswith(key) for entry in kept.entries())
-    if count and not yes and not as_json:
+    if count and not yes:
+        if as_json:
+            raise InputError("yes", False, "--yes together with --json, since nothing can be asked")
         typer.confirm(f"Delete {count} results from {kept.path}?", abort=True)
-    removed = kept.clear(key) if count else 0
+    removed = kept.clear(key)
     if as_json:
         say_json({"removed": removed})
     else:

@@ -68,7 +68,7 @@ def test_a_claim_is_judged_at_its_scale(threshold, word):
 
 def test_a_claim_without_evidence_is_undecided_and_says_how_to_get_it():
     outcome = claim(lambda found: None, on_request=True, minutes=7).judge(Evidence({}, "quick"))
-    assert (outcome.word, outcome.why) == ("undecided", "takes about 7 min: --claim 1")
+    assert (outcome.word, outcome.why) == ("undecided", "on request, about 7 min at scale quick: --claim 1")
     assert outcome.to_dict()["measured"] is None
 
 

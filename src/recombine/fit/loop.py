@@ -116,6 +116,7 @@ def fit(
 
     nets = [net_fn(key=jax.random.fold_in(keys[i], 0)) for i in range(len(seeds))]
     _check_output(nets[0], tasks[0], recipe)
+    _check_noise(nets[0], recipe)
     split_nets = [eqx.partition(net, trainable(net)) for net in nets]
     params = _stack([jax.tree.map(lambda w: w * recipe.initial_scale, trained) for trained, _ in split_nets])
     fixed = [eqx.partition(rest, eqx.is_array) for _, rest in split_nets]
@@ -275,6 +276,15 @@ def _check_output(net: Any, task: Task, recipe: Recipe) -> None:
     output = eqx.filter_eval_shape(lambda n, x: trace(n, x)[0], net, example)
     if task.kind == "regression" and output.shape[1:] != task.targets.shape[1:]:
         raise InputError("net", f"output {output.shape[1:]}", f"the targets' shape {task.targets.shape[1:]}")
+
+
+def _check_noise(net: Any, recipe: Recipe) -> None:
+    """A misspelt stage would silently be trained without noise."""
+    names = [name for name, _ in net.stages]
+    for noise in recipe.noise:
+        unknown = sorted(set(noise.stages) - set(names))
+        if unknown:
+            raise InputError("noise", unknown[0], f"a stage of the net: {', '.join(names)}")
 
 
 def _stack(trees: list[PyTree]) -> PyTree:

@@ -106,4 +106,6 @@ def render_net(
 
 
 def _unit(vectors: Array, axis: int) -> Array:
-    return vectors / jnp.linalg.norm(vectors, axis=axis, keepdims=True)
+    """Unit vectors; the zero vector, which an absent factor selects, stays zero and has no gradient."""
+    squares = (vectors**2).sum(axis=axis, keepdims=True)
+    return vectors / jnp.sqrt(jnp.where(squares > 0, squares, 1.0))

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import ndimage
 
+from recombine.errors import InputError
 from recombine.nets import evaluate
 from recombine.probes.baselines import baseline_errors
 from recombine.probes.behaviour import (
@@ -87,7 +88,8 @@ def positions(net: Any, task: Task, *, margin: int | None = None) -> Values:
     """
     rows, seen = _shown(task)
     outputs, polarity = evaluate(net, task.inputs[rows]), polarity_of(task)
-    assert task.latents is not None
+    if task.latents is None:
+        raise InputError("task", "no latents", "a task whose latents are positions in pixels")
     centres = task.latents[rows]
     values: Values = {}
     for tolerance in (0, 1):
@@ -99,7 +101,9 @@ def positions(net: Any, task: Task, *, margin: int | None = None) -> Values:
     distance = position_error(outputs, centres, polarity)
     values |= {"distance_in": distance[seen].mean(), "distance_out": distance[~seen].mean()}
     if margin is not None:
-        values["accuracy_inner"] = right[inner(task, margin=margin)[task.cell[rows]]].mean()
+        values["accuracy_inner"] = position_accuracy(outputs, centres, polarity, 1)[
+            inner(task, margin=margin)[task.cell[rows]]
+        ].mean()
     return values
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from recombine.errors import InputError
 from recombine.nets import RenderLayer, evaluate
 from recombine.probes.geometry import log10_volume, metric_summary, metric_tensor
 from recombine.probes.ranks import activation_ranks, effective_rank, participation, stripe_energy
@@ -18,7 +19,13 @@ Values = dict[str, Any]
 
 def _stages(net: Any, task: Task) -> Any:
     """Every stage's activations for all cells, in order, one stage in memory at a time."""
-    rows = np.array([np.flatnonzero(task.cell == cell)[0] for cell in range(task.split.space.n_cells)])
+    cells, rows = np.unique(task.cell, return_index=True)
+    rows = rows[cells >= 0]
+    if len(rows) != task.split.space.n_cells:
+        missing = task.split.space.n_cells - len(rows)
+        raise InputError(
+            "task", f"{missing} cells without a row", "a task that shows every cell of its space"
+        )
     yield task.inputs[rows]
     for name, _ in net.stages:
         yield evaluate(net, task.inputs[rows], stage=name)
@@ -91,7 +98,10 @@ def canvases(net: Any, task: Task, *, level: int = 14) -> Values:
         perfect stripe: down the columns for x (factor 0), along the rows for y (factor 1);
     - `canvas` `(factors, height, width)`: the matrices at `level`.
     """
-    layer = next(stage for _, stage in net.stages if isinstance(stage, RenderLayer))
+    layer = next((stage for _, stage in net.stages if isinstance(stage, RenderLayer)), None)
+    if layer is None or len(layer.levels) != 2 or len(set(layer.levels)) != 1:
+        got = None if layer is None else layer.levels
+        raise InputError("net", got, "a render net with two factors of as many levels each")
     participations, effective, energies, drawn = [], [], [], []
     for factor, (canvas, levels) in enumerate(zip(layer.canvases, layer.levels, strict=True)):
         matrices = np.asarray(canvas(jnp.eye(levels)))
@@ -114,5 +124,5 @@ def tuning(net: Any, task: Task, *, stages: tuple[int, ...] = (0, 3), units: int
         if position - 1 in stages:
             flat = activity.reshape(len(activity), -1)
             strongest = np.argsort(flat.var(axis=0))[::-1][:units]
-            kept.append(task.split.space.grid(np.moveaxis(flat[:, strongest], 1, 0).T))
+            kept.append(task.split.space.grid(flat[:, strongest]))
     return {"tuning": np.stack([np.moveaxis(grid, -1, 0) for grid in kept]).astype(np.float32)}

@@ -211,8 +211,13 @@ class Claim:
         """The verdict on this evidence, `undecided` where it is missing or the scale is too small."""
         missing = [name for name in self.needs if name not in evidence]
         if missing:
-            why = f"takes about {self.minutes:.0f} min: --claim {self.id}" if self.on_request else "not run"
+            why = "not run"
+            if self.on_request:
+                why = f"on request, about {self.minutes:.0f} min at scale quick: --claim {self.id}"
             return Outcome(self, "undecided", None, why)
+        lost = [name for name in self.needs if set(evidence[name].status) == {"diverged"}]
+        if lost:
+            return Outcome(self, "undecided", None, f"every seed of {lost[0]!r} diverged")
         verdict = self.check(evidence)
         if SCALES.index(evidence.scale) < SCALES.index(self.decided_at):
             return Outcome(self, "undecided", verdict, f"scale {self.decided_at} decides")

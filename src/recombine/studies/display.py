@@ -149,7 +149,11 @@ def opening_line(found: Reproduction) -> str:
 def closing_line(found: Reproduction, page: Path | None) -> str:
     """How many claims hold, and where the page is."""
     counts = " · ".join(f"{word} {found.count(word)}" for word in ("holds", "fails", "undecided"))
-    where = f"table and figures: {page}" if page else f"figures: recombine report {found.study.name}"
+    where = f"table and figures: {page}"
+    if page is None:
+        scale = "" if found.scale == "quick" else f" --scale {found.scale}"
+        offset = f" --seed-offset {found.seed_offset}" if found.seed_offset else ""
+        where = f"figures: recombine report {found.study.name}{scale}{offset}"
     return f"{counts}        {where}"
 
 

@@ -74,7 +74,7 @@ def _maps(evidence: Evidence, space: Space, split: Split) -> Picture:
     grids = {method: space.grid(np.median(evidence[method]["error"], axis=0)) for method in METHODS}
     figure = map_figure(len(grids))
     blank = float(evidence[METHODS[0]]["baseline_blank_out"][0])
-    title = "The ordinary decoder is wrong exactly where combinations were held out"
+    title = "How wrong each decoder is, position by position"
     error_map_row(figure, grids, _unseen(split), blank=blank, title=title)
     caption = (
         "Each square is one position of the bump; its colour is how wrong the drawn picture is (logarithmic scale, "
@@ -98,12 +98,12 @@ def _pictures(evidence: Evidence, space: Space, split: Split) -> Picture:
         columns=[f"x {x}, y {y}" for x, y in SHOWN],
         shades="bright",
         unseen=split.unseen[cells],
-        title="What is drawn: the ordinary decoder adds up what it has seen, the remedies draw one bump",
+        title="What is drawn, beside the truth and beside a sum of related training pictures",
     )
     caption = (
         "One column per position, first seed. The last column was seen in training, the others (dashed frame) were "
         "not. The second row is no net: it is the sum of all training pictures that share x or share y with the "
-        "position. The ordinary decoder's answers resemble that row more than the truth."
+        "position. A decoder that adds up what it has seen, instead of composing it, draws something like that row."
     )
     return Picture("pictures", figure, caption, "Drawn pictures beside the truth", form="image")
 
@@ -118,7 +118,7 @@ def _layers(evidence: Evidence) -> Picture:
         names,
         {label: evidence[m]["r2_held_out"].mean(axis=2) for label, m in shown.items()},
         limits=(0.0, 1.05),
-        title="x and y stay readable in every layer",
+        title="How well x and y can be read from each layer",
         label="R² of a linear read-out",
     )
     layer_curves(
@@ -126,7 +126,7 @@ def _layers(evidence: Evidence) -> Picture:
         names,
         {label: evidence[m]["volume_gap"] for label, m in shown.items()},
         baselines={"even": 0.0},
-        title="but the ordinary decoder squeezes the hole, layer by layer",
+        title="How much room each layer gives to the hole",
         label="log10 volume, unseen - seen",
     )
     caption = (
@@ -150,10 +150,7 @@ def _curves(evidence: Evidence) -> Picture:
             baselines={"blank": blank},
             title=method,
         )
-    caption = (
-        "Error on seen and unseen positions during training, with the blank picture as a thin line. An ordinary "
-        "decoder keeps improving on what it sees and stops improving on what it does not."
-    )
+    caption = "Error on seen and unseen positions during training, with the blank picture as a thin line."
     return Picture("curves", figure, caption, "Errors during training")
 
 

@@ -71,6 +71,11 @@ SCALING_BUMPS_ONLY = (2, 4, 8, 16, 32)
 CONTOUR = tuple((n, p) for n in (24, 28, 32, 36, 40) for p in (0.2, 0.3, 0.4, 0.5, 0.6))
 
 
+def bumps_only_per_n(n: int) -> tuple[int, ...]:
+    """Bumps per N in the bumps-only arms of the data-scaling experiment: up to N² of them, N³ bumps."""
+    return tuple(sorted({*SCALING_BUMPS_ONLY, n, n * n}))
+
+
 def arms(scale: Scale) -> Arms:
     """All arms of the study at a scale, by name."""
     build = _Arms(scale)
@@ -102,11 +107,9 @@ class _Arms:
         """At scale smoke the first of several alike is enough."""
         return values[:1] if self.scale == "smoke" else values
 
-    def train(
-        self, task: Part, net: Part, recipe: Recipe, probes: tuple[Part, ...], *, together: int = 1
-    ) -> tuple[Trial, ...]:
-        """One arm, `together` seeds in a trial."""
-        return in_pieces(Trial(task, probes, self.seeds, net, recipe), together)
+    def train(self, task: Part, net: Part, recipe: Recipe, probes: tuple[Part, ...]) -> tuple[Trial, ...]:
+        """One arm, a trial for every seed, so that seeds run on different cores."""
+        return in_pieces(Trial(task, probes, self.seeds, net, recipe))
 
     # Exact statements: no training, or training only to compare numbers bit by bit.
 
@@ -117,7 +120,8 @@ class _Arms:
             "parameter counts": (Trial(task, (Part(exact.parameter_counts),), (0,)),),
             "encodings": (Trial(task, (Part(exact.encodings),), (0,)),),
             "repeatability": in_pieces(
-                Trial(Part(bumps, hole=CENTRE), (Part(exact.repeatability),), self.seeds), len(self.seeds)
+                Trial(Part(bumps, hole=CENTRE, train=495), (Part(exact.repeatability),), self.seeds),
+                len(self.seeds),
             ),
         }
 
@@ -266,8 +270,7 @@ class _Arms:
             for per_n in self.some(SCALING_PER_N):
                 task = Part(with_stripes, n=n, hole=hole, bumps=per_n * n)
                 found[f"scaling {n} stripes + {per_n} N"] = self.train(task, net, recipe, BEHAVIOUR)
-            many = (*SCALING_BUMPS_ONLY, n, n * n) if self.scale == "paper" else SCALING_BUMPS_ONLY
-            for per_n in self.some(many):
+            for per_n in self.some(bumps_only_per_n(n)):
                 task = Part(
                     bumps_real,
                     n=n,
@@ -320,16 +323,16 @@ class _Arms:
         decoder = Part(rotation_decoder, inputs=2, width=width)
         loss = Part("recombine.fit.losses:squared_and_absolute_error", absolute=0.1)
         angles = self.pick(30, 444, 444)
-        epoch = 25 if self.scale != "smoke" else 2
 
-        def recipe(epochs: int) -> Recipe:
+        def recipe(epochs: int, rows: int) -> Recipe:
+            """The plateau counts epochs, so there is one record per epoch of the 90 % that are trained on."""
             return Recipe(
                 epochs=epochs,
                 optimiser=adamw(weight_decay=1e-4),
                 loss=loss,
                 clip_norm=1.0,
                 validation=0.1,
-                record_every=epoch,
+                record_every=-(-(rows - max(1, round(0.1 * rows))) // 32),
                 schedule=Schedule("plateau", factor=0.5, every=5, minimum=1e-6),
             )
 
@@ -338,25 +341,26 @@ class _Arms:
         circle = self.pick(40, 1000, 1000)
         deep = Part(rotation_decoder, inputs=2, width=width, deep=True)
         scalar = Part(rotation_decoder, inputs=1, width=width)
-        digits = Part(rotation_digits, digits=(1, 4, 7), angles=self.pick(12, 60, 100), source=source)
+        turns = self.pick(12, 60, 100)
+        digits = Part(rotation_digits, digits=(1, 4, 7), angles=turns, source=source)
         composed = Part(rotation_decoder, inputs=5, width=width)
         probes = (Part(decoders.errors, baselines=False), Part(rotation.blend))
         plain = (Part(decoders.errors, baselines=False),)
         return {
-            "rotation gap": self.train(gap, decoder, recipe(self.pick(1, 100, 200)), probes),
+            "rotation gap": self.train(gap, decoder, recipe(self.pick(1, 100, 200), 2 * angles), probes),
             "rotation circle": self.train(
                 Part(rotation_circle, angles=circle, encoding=Part(angle_cos_sin), source=source),
                 deep,
-                recipe(self.pick(1, 50, 100)),
+                recipe(self.pick(1, 50, 100), circle),
                 plain,
             ),
             "rotation circle scalar": self.train(
                 Part(rotation_circle, angles=circle, encoding=Part(angle_scalar), source=source),
                 scalar,
-                recipe(self.pick(1, 100, 300)),
+                recipe(self.pick(1, 100, 300), circle),
                 plain,
             ),
-            "rotation digits": self.train(digits, composed, recipe(self.pick(1, 100, 200)), plain),
+            "rotation digits": self.train(digits, composed, recipe(self.pick(1, 100, 200), 3 * turns), plain),
         }
 
     def variants(self) -> Arms:

@@ -166,7 +166,7 @@ def mlp_needs_epochs(evidence: Evidence) -> Verdict:
             share = _share_of_blank(evidence, arm)
             wide = f"mlp {code} wide"
             if relation == "<" and not (share < bound).all() and wide in evidence:
-                label = f"{code}, 200 epochs, width 512 (at width 128: {np.median(share):.2f})"
+                label = f"{code}, 200 epochs, width 512 (as published: {np.median(share):.2f})"
                 conditions.append(Condition(label, _share_of_blank(evidence, wide), relation, bound))
             else:
                 conditions.append(Condition(arm.removeprefix("mlp "), share, relation, bound))

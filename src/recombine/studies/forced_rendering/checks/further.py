@@ -8,12 +8,14 @@ import numpy as np
 
 from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.forced_rendering.arms import (
+    BUMP_COUNTS,
     CONTOUR,
-    SCALING_BUMPS_ONLY,
     SCALING_PER_N,
     SCALING_SIZES,
     WIDTH_MULTIPLIERS,
+    bumps_only_per_n,
 )
+from recombine.tasks import glyph_source
 
 
 def stripes_alone(evidence: Evidence) -> Verdict:
@@ -57,7 +59,7 @@ def scaling_points(evidence: Evidence, n: int, *, stripes: bool) -> tuple[np.nda
     kind = "stripes +" if stripes else "bumps"
     multiples = [
         per_n
-        for per_n in (SCALING_PER_N if stripes else (*SCALING_BUMPS_ONLY, n, n * n))
+        for per_n in (SCALING_PER_N if stripes else bumps_only_per_n(n))
         if f"scaling {n} {kind} {per_n} N" in evidence
     ]
     sizes = np.array([per_n * n + (2 * n if stripes else 0) for per_n in multiples], dtype=float)
@@ -88,7 +90,8 @@ def data_scaling(evidence: Evidence) -> Verdict:
         if stripes:
             headline = np.array([slope])
         conditions.append(Condition(f"exponent, {label}", slope, relation, bound))
-    return Verdict.of(conditions, headline=headline, n_seeds=n_seeds, note=". ".join(notes))
+    decides = all(np.isfinite(condition.numbers).all() for condition in conditions)
+    return Verdict.of(conditions, headline=headline, n_seeds=n_seeds, decides=decides, note=". ".join(notes))
 
 
 def rotation_gap(evidence: Evidence) -> Verdict:
@@ -100,6 +103,7 @@ def rotation_gap(evidence: Evidence) -> Verdict:
             Condition("error inside the gap / seen", found["error_middle"] / found["error_in"], ">=", 5),
             Condition("blend - truth, correlation", found["with_blend"] - found["with_truth"], ">=", 0),
         ],
+        note=f"Digit from {glyph_source()}",
     )
 
 
@@ -109,6 +113,19 @@ def scalar_angle(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(
         evidence, "rotation circle", [Condition("error, scalar / (cos, sin)", ratio, ">=", 5)]
     )
+
+
+def bump_counts(evidence: Evidence) -> Verdict:
+    arms = {count: evidence[f"cnn stripes + {count} bumps"] for count in BUMP_COUNTS}
+    listed = ", ".join(
+        f"{count}: {np.median(arm['accuracy1_out']):.0%}, error {np.median(arm['error_out']):.1e}"
+        for count, arm in arms.items()
+    )
+    control = np.median(evidence["cnn 252 bumps, no stripes"]["accuracy1_out"])
+    note = f"Unseen bumps in place ± 1 by number of bumps: {listed}. 252 bumps without stripes: {control:.0%}"
+    worst = np.min([arm["accuracy1_out"] for arm in arms.values()], axis=0)
+    condition = Condition("lowest accuracy over all counts", worst, ">=", 0)
+    return Verdict.of_arm(evidence, "cnn stripes + 50 bumps", [condition], decides=False, note=note)
 
 
 def wider_codes(evidence: Evidence) -> Verdict:
@@ -132,6 +149,10 @@ def transformer_report(evidence: Evidence) -> Verdict:
         f"at the right place ± 1: seen {np.median(found['accuracy1_in']):.0%}, "
         f"unseen {np.median(found['accuracy1_out']):.0%}"
     )
+    for other in ("spatial mlp", "cnn bump"):
+        if other in evidence:
+            beside = evidence[other]["error_out"] / evidence[other]["baseline_blank_out"]
+            note += f". {other}: unseen error / blank {np.median(beside):.2g}"
     return Verdict.of_arm(
         evidence, "transformer", [Condition("unseen error / blank", share, ">=", 0)], decides=False, note=note
     )
