@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 import torch
 
+from recombine.errors import InputError
 from recombine.fit import Fitted, Noise, Penalty, Recipe, fit, losses, sgd
 from recombine.nets import Linear, Net, mlp
 from recombine.parts import Part
+from recombine.spaces import Space, Split
 from recombine.tasks import Task
 
 NET = Part(mlp, inputs=3, width=8, depth=1, outputs=2)
@@ -135,3 +137,12 @@ def test_noise_on_silent_units_has_finite_gradients(exponent: float, gaussian_ta
     fitted = fit(NET, gaussian_task, recipe)
     assert fitted.status == ("finished",)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(fitted.arrays))
+
+
+def test_noise_on_a_stage_that_does_not_exist_is_refused():
+    split = Split(Space({"a": 2, "b": 2}), [0, 1, 2])
+    task = Task(split, np.eye(4), np.arange(4.0)[:, None])
+    net = Part(mlp, inputs=4, width=3, depth=1, outputs=1)
+    recipe = Recipe(steps=1, noise=(Noise(("hiden0",), 0.1),))
+    with pytest.raises(InputError, match="noise: got 'hiden0', expected a stage of the net: hidden0, output"):
+        fit(net, task, recipe)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -67,3 +68,15 @@ def test_head_sizes() -> None:
 def test_one_factor_is_refused() -> None:
     with pytest.raises(InputError, match="levels: got"):
         render_net(levels=(4,), key=KEY)
+
+
+def test_an_absent_factor_draws_nothing_and_has_finite_gradients() -> None:
+    net = render_net(levels=(5, 5), key=jax.random.key(0))
+    absent = jnp.zeros((2, 10)).at[:, 1].set(1.0)
+
+    def total(net):
+        return (trace(net, absent)[0] ** 2).sum()
+
+    assert not trace(net, absent)[1]["embedding"][..., 1].any()
+    gradients = jax.tree.leaves(eqx.filter_grad(total)(net))
+    assert all(bool(jnp.isfinite(leaf).all()) for leaf in gradients)

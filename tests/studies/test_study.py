@@ -100,8 +100,9 @@ def test_every_claim_has_arms_and_unique_ids(name):
     study = load(name)
     quick = study.arms("quick")
     assert len({claim.id for claim in study.claims}) == len(study.claims)
-    for claim in study.claims:
-        assert set(claim.needs) <= set(quick), claim.id
+    needed = {name for claim in study.claims for name in claim.needs}
+    for scale in ("quick", "paper"):
+        assert set(study.arms(scale)) == needed, scale
     for trials in quick.values():
         for trial in trials:
             assert study.cost(trial) > 0

@@ -304,7 +304,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "31",
-        "full circle, no gap: the scalar angle, which jumps at 0°, is fitted ≥ 5 times worse than (cos, sin), deeper net",
+        "full circle: the scalar angle, which jumps at 0°, is fitted ≥ 5 times worse than (cos, sin), deeper net",
         "log",
         "0.016 against 0.0005",
         ("rotation circle scalar", "rotation circle"),
