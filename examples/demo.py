@@ -8,7 +8,12 @@ from recombine.remedies import forced_rendering
 
 
 def main(n: int = 20, steps: int = 1000, width: int = 32, seeds: tuple[int, ...] = (0, 1, 2)) -> None:
-    world = {"n": n, "hole": Part(centre_hole, low=n // 5, high=n - n // 5 - 1), "polarity": "bright"}
+    world = {
+        "n": n,
+        "sigma": 1.5,
+        "hole": Part(centre_hole, low=n // 5, high=n - n // 5 - 1),
+        "polarity": "bright",
+    }
     decoder = Part(cnn_decoder, inputs=2 * n, width=width, depth=3, size=n, start=n // 4)
     remedy = forced_rendering((n, n))
     slow = Recipe(steps=4 * steps, optimiser=adamw(weight_decay=1e-4), penalties=remedy.penalties)

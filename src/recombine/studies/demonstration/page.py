@@ -26,7 +26,7 @@ from recombine.report import (
 )
 from recombine.spaces import Space, Split, centre_hole
 from recombine.studies.claims import Evidence
-from recombine.studies.demonstration.world import HOLE, METHODS, SHOWN, SIZE
+from recombine.studies.demonstration.world import HOLE, METHODS, SHOWN, SIGMA, SIZE
 from recombine.tasks import bump_images
 
 
@@ -86,7 +86,7 @@ def _maps(evidence: Evidence, space: Space, split: Split) -> Picture:
 
 def _pictures(evidence: Evidence, space: Space, split: Split) -> Picture:
     targets = evidence[METHODS[0]]["picture_targets"][0]
-    everything = bump_images(space.cells, SIZE, 1.0, polarity="bright")
+    everything = bump_images(space.cells, SIZE, SIGMA, polarity="bright")
     sums = baseline_images(everything, split.seen, space.cells, 0.0)["superposition"]
     cells = space.index(np.array(SHOWN))
     rows = {"the truth": targets, "sum of related\ntraining pictures": sums[cells]}

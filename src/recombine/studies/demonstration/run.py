@@ -114,11 +114,7 @@ def explanation(evidence: Evidence) -> list[str]:
     ):
         gain = middle(ordinary, "error_out") / middle(arm, "error_out")
         if gain > 1.5:
-            helped.append(
-                f"{name}: unseen error {gain:.0f} times smaller"
-                if gain >= 10
-                else f"{name}: {gain:.1f} times smaller"
-            )
+            helped.append(f"{name}, unseen error {gain:.{0 if gain >= 10 else 1}f} times smaller")
     lines.append("What helps: " + "; ".join(helped) + "." if helped else "Neither remedy helped here.")
     return lines
 

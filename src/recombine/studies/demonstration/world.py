@@ -14,6 +14,8 @@ from recombine.studies.study import Arms, Study, in_pieces
 from recombine.tasks import bump_code, bumps, one_hot, with_stripes
 
 SIZE = 20
+SIGMA = 1.5
+"""Width of the bumps in pixels, as in the published runs of forced rendering."""
 HOLE = (4, 15)
 SEEDS = (0, 1, 2)
 SHOWN = ((9, 9), (7, 12), (12, 7), (6, 6), (13, 10), (2, 10))
@@ -26,9 +28,9 @@ def arms(scale: Scale) -> Arms:
     hole = Part(centre_hole, low=HOLE[0], high=HOLE[1])
     small = scale == "smoke"
     cnn = Part(cnn_decoder, inputs=2 * SIZE, width=4 if small else 32, depth=3, size=SIZE, start=5)
-    plain = Part(bumps, n=SIZE, hole=hole, encoding=Part(bump_code), polarity="bright")
-    hot = Part(bumps, n=SIZE, hole=hole, encoding=Part(one_hot), polarity="bright")
-    striped = Part(with_stripes, n=SIZE, hole=hole, encoding=Part(bump_code), polarity="bright")
+    plain = Part(bumps, n=SIZE, sigma=SIGMA, hole=hole, encoding=Part(bump_code), polarity="bright")
+    hot = Part(bumps, n=SIZE, sigma=SIGMA, hole=hole, encoding=Part(one_hot), polarity="bright")
+    striped = Part(with_stripes, n=SIZE, sigma=SIGMA, hole=hole, encoding=Part(bump_code), polarity="bright")
     remedy = forced_rendering((SIZE, SIZE))
     decoder_recipe = Recipe(steps=2 if small else 1000)
     render_recipe = Recipe(
