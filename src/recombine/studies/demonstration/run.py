@@ -87,7 +87,7 @@ def explanation(evidence: Evidence) -> list[str]:
     readable = float(np.median(ordinary["r2_held_out"][:, 1:-1].min(axis=(1, 2))))
     share = middle(ordinary, "error_out") / middle(ordinary, "baseline_blank_out")
     summed, true = middle(ordinary, "with_superposition"), middle(ordinary, "with_truth")
-    room, striped_room = (10 ** -float(np.median(arm["volume_gap"][:, -1])) for arm in (ordinary, striped))
+    room, striped_room = (10 ** float(np.median(arm["volume_gap"][:, -1])) for arm in (ordinary, striped))
     lines = []
     if share <= 0.5:
         lines.append(
@@ -100,11 +100,11 @@ def explanation(evidence: Evidence) -> list[str]:
                 " Why: its picture is close to a sum of training pictures that share x or share y (correlation "
                 f"{summed:.2f} with that sum, {true:.2f} with the truth)."
             )
-        if readable > 0.9 and room > 1.5:
+        if readable > 0.9 and room < 0.67:
             why += (
-                f" x and y stay readable in every layer (R² ≥ {readable:.2f}), but layer by layer the unseen region "
-                f"is squeezed: at the end it has {room:.1f} times less room than the seen one (with stripes "
-                f"{striped_room:.1f} times)."
+                f" x and y stay readable in every layer (R² > {np.floor(readable * 100 - 1e-9) / 100:.2f}), but layer "
+                f"by layer the unseen region is squeezed: in the picture it has {room:.2f} of the room that the seen "
+                f"region has (with stripes {striped_room:.2f})."
             )
         lines.append(why)
     helped = []
