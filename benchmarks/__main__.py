@@ -2,8 +2,9 @@
 
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
+    python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
 
-Everything but the study runs on one thread, pinned to one core, and is measured in CPU time.
+Training steps run on one thread, pinned to one core, and are measured in CPU time.
 """
 
 from __future__ import annotations
@@ -24,11 +25,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", choices=["training", "study"], default="training")
+    parser.add_argument(
+        "what", nargs="?", choices=["training", "study", "second-opinion"], default="training"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE")
     parser.add_argument("--repeats", type=int, default=7, help="measurements of each side (default 7)")
     parser.add_argument("--only", nargs="+", metavar="CASE", help="small, wide, mlp, cnn, render, seeds")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[42, 0, 1], help="of the second opinion")
+    parser.add_argument("--epochs", type=int, default=300, help="of the second opinion")
     options = parser.parse_args()
+    if options.what == "second-opinion":
+        from benchmarks.second_opinion import render_nets
+
+        print(render_nets(options.seeds, options.epochs))
+        return
     rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
     print(table(rows))
     if options.json is not None:

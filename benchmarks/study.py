@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.measure import Row
 
@@ -25,25 +26,36 @@ def whole_study(study: str = "forced-rendering", *, jobs: int = 2) -> list[Row]:
     name = f"{study} at scale quick, {jobs} jobs"
     return [
         Row(f"{name}, empty store", "minutes", first / 60, MINUTES, False, {}),
-        Row(f"{name}, empty store", "GiB at the peak", peak / 2**30, GIBIBYTES, False, {}),
+        Row(
+            f"{name}, empty store",
+            "GiB at the peak",
+            peak.proportional / 2**30,
+            GIBIBYTES,
+            False,
+            {"GiB if shared pages count in every process": peak.resident / 2**30},
+        ),
         Row(f"{name}, full store", "seconds", again, SECONDS_AGAIN, False, {}),
     ]
 
 
-def _run(arguments: list[str]) -> tuple[float, int]:
-    """Wall seconds of the command, and the largest sum of resident memory over its processes, in bytes.
+class Memory(NamedTuple):
+    """Bytes of a family of processes: shared pages counted once in all, and counted in each of them."""
 
-    Memory that processes share is counted in each of them, so the sum errs on the high side.
-    """
+    proportional: int = 0
+    resident: int = 0
+
+
+def _run(arguments: list[str]) -> tuple[float, Memory]:
+    """Wall seconds of the command, and the most memory that its processes held at one time."""
     command = [sys.executable, "-c", "from recombine.cli import main; main()", *arguments]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    peak, done = 0, threading.Event()
+    peak, done = Memory(), threading.Event()
 
     def watch() -> None:
         nonlocal peak
         while not done.wait(0.5):
-            peak = max(peak, _resident_bytes(process.pid))
+            peak = Memory(*map(max, peak, _memory(process.pid)))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -56,19 +68,29 @@ def _run(arguments: list[str]) -> tuple[float, int]:
     return seconds, peak
 
 
-def _resident_bytes(root: int) -> int:
-    """Resident memory of a process and all its descendants, from `/proc`."""
-    parents, resident = {}, {}
+def _memory(root: int) -> Memory:
+    """Memory of a process and all its descendants, from `/proc`."""
+    parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-        except OSError:  # it has just ended
-            continue
-        pid = int(folder.name)
-        parents[pid] = int(fields["PPid"])
-        resident[pid] = int(fields.get("VmRSS", "0 kB").split()[0]) * 1024
+        fields = _fields(folder / "status")
+        if "PPid" in fields:
+            parents[int(folder.name)] = int(fields["PPid"])
     family, fresh = {root}, {root}
     while fresh:
         fresh = {pid for pid, parent in parents.items() if parent in fresh} - family
         family |= fresh
-    return sum(resident.get(pid, 0) for pid in family)
+    sizes = [_fields(Path(f"/proc/{pid}/smaps_rollup")) for pid in family]
+    return Memory(*(sum(_bytes(size.get(name, "0 kB")) for size in sizes) for name in ("Pss", "Rss")))
+
+
+def _fields(file: Path) -> dict[str, str]:
+    """The `name: value` lines of a file; none if its process has just ended."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _bytes(size: str) -> int:
+    return int(size.split()[0]) * 1024

@@ -1,6 +1,6 @@
 """Will a neural network handle combinations of familiar parts that it never saw together?
 
-`recombine` predicts failures from a data split, trains controlled experiments, explains failures and fixes them.
+`recombine` trains controlled experiments, explains failures on unseen combinations and fixes them.
 Names are loaded on first use, so that importing the package is instant and does not start JAX.
 """
 

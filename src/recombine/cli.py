@@ -30,7 +30,10 @@ StoreOption = Annotated[
     typer.Option("--store", help="Folder of results (default: $RECOMBINE_HOME or the user's cache)."),
 ]
 JobsOption = Annotated[int, typer.Option("--jobs", help="Processes, each on a core of its own.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+IdleJobsOption = Annotated[
+    int, typer.Option("--jobs", help="As for reproduce; this command trains nothing, so it changes nothing.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 ScaleOption = Annotated[str, typer.Option("--scale", help="smoke, quick or paper.")]
 OffsetOption = Annotated[int, typer.Option("--seed-offset", help="Added to every random seed.")]
 
@@ -43,6 +46,13 @@ def say(line: str = "") -> None:
 def say_json(value: Any) -> None:
     """Prints a value as JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def say_table(table: Any) -> None:
+    """Prints a table: on a terminal coloured and as wide as it, elsewhere as plain text."""
+    from recombine.report import print_table
+
+    print_table(table)
 
 
 def version(asked: bool) -> None:
@@ -105,12 +115,12 @@ def reproduce(
     """Run a paper's experiments and judge its claims."""
     from recombine import studies
     from recombine.runs import Store
-    from recombine.studies.display import StudyProgress, claims_table, closing_line, opening_line
+    from recombine.studies.display import TrialProgress, closing_line, opening_line, outcomes_table
     from recombine.studies.results_page import results_page
 
     chosen = studies.load(study)
     check_page_path(out)
-    with StudyProgress(chosen) as shown:
+    with TrialProgress(chosen.cost) as shown:
         found = studies.reproduce(
             chosen,
             scale=scale,
@@ -120,16 +130,16 @@ def reproduce(
             jobs=jobs,
             fresh=fresh,
             on_event=shown,
-            on_plan=shown.expect,
+            on_plan=lambda trials: shown.expect({chosen.name: trials}),
         )
     if as_json:
         say_json(found.to_dict())
     else:
         say(opening_line(found))
         say()
-        say(claims_table(found.outcomes))
+        say_table(outcomes_table(found.outcomes))
         say()
-        say(closing_line(found, out))
+        say(closing_line(found, out, store))
     if out is not None:
         results_page(found).write(out)
 
@@ -137,20 +147,25 @@ def reproduce(
 @app.command()
 def claims(
     study: Annotated[str | None, typer.Argument(help="One study; default: all.")] = None,
+    scale: ScaleOption = "quick",
+    store: StoreOption = None,
+    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """List the claims that can be checked, with their sources and published values."""
+    """List the claims that can be checked, their sources and published values, and verdicts known so far."""
     from recombine import studies
+    from recombine.runs import Store
     from recombine.studies.display import claim_list
 
     names = [study] if study is not None else list(studies.STUDIES)
-    found = [studies.load(name) for name in names]
+    kept = Store(store)
+    found = [studies.recall(studies.load(name), scale=scale, store=kept) for name in names]
     if as_json:
-        say_json([{"study": one.name, "claims": [c.to_dict() for c in one.claims]} for one in found])
+        say_json([one.listing() for one in found])
         return
     for one in found:
-        say(f"{one.name} · {one.reference}\n")
-        say(claim_list(one))
+        say(f"{one.study.name} · {one.study.reference}\n")
+        say_table(claim_list(one))
 
 
 @app.command()
@@ -161,8 +176,11 @@ def report(
     ] = None,
     scale: ScaleOption = "quick",
     seed_offset: OffsetOption = 0,
+    beside: Annotated[
+        int | None, typer.Option("--beside", help="Also show what the store holds for this seed offset.")
+    ] = None,
     store: StoreOption = None,
-    jobs: Annotated[int, typer.Option("--jobs", hidden=True)] = 1,
+    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Write a study's page, claims and figures, from what the store holds; nothing is run."""
@@ -179,19 +197,18 @@ def report(
         raise InputError(
             "store", str(kept.path), f"results of {study}; run `recombine reproduce {study}` first"
         )
-    others = [s for s in studies.SCALES if s != scale]
-    more = [
-        studies.recall(chosen, scale=s, seed_offset=seed_offset, store=kept) for s in others if s != "smoke"
-    ]
+    others: list[tuple[str, int]] = [(s, seed_offset) for s in studies.SCALES if s not in {scale, "smoke"}]
+    others += [(scale, beside)] if beside is not None and beside != seed_offset else []
+    more = [studies.recall(chosen, scale=s, seed_offset=offset, store=kept) for s, offset in others]
     path = results_page(found, more=[m for m in more if m.evidence]).write(out or Path(f"{study}.html"))
     if as_json:
         say_json(found.to_dict() | {"page": str(path)})
     else:
-        say(closing_line(found, path))
+        say(closing_line(found, path, store))
 
 
 @runs_app.command("list")
-def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
+def runs_list(store: StoreOption = None, jobs: IdleJobsOption = 1, as_json: JsonOption = False) -> None:
     """List the finished trials."""
     from recombine.runs import Store
     from recombine.studies.display import runs_table
@@ -203,7 +220,7 @@ def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
     elif not entries:
         say(f"The store is empty: {kept.path}")
     else:
-        say(runs_table(entries))
+        say_table(runs_table(entries))
         say(f"\n{len(entries)} results in {kept.path}")
 
 
@@ -211,23 +228,27 @@ def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
 def runs_show(
     key: Annotated[str, typer.Argument(help="A trial's key, or its first letters.")],
     store: StoreOption = None,
+    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Show one trial: its settings and its numbers."""
     from recombine.runs import Store
-    from recombine.studies.display import result_text
+    from recombine.studies.display import result_heading, result_table
 
     result = Store(store).find(key)
     if as_json:
         say_json(result.to_dict())
     else:
-        say(result_text(result))
+        say(result_heading(result))
+        say()
+        say_table(result_table(result))
 
 
 @runs_app.command("export")
 def runs_export(
     path: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
     store: StoreOption = None,
+    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Write one row per trial and seed to a table file."""
@@ -246,6 +267,7 @@ def runs_clear(
     key: Annotated[str, typer.Argument(help="Only keys that begin with this.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     store: StoreOption = None,
+    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Delete results from the store."""
@@ -274,7 +296,7 @@ def data_list(as_json: JsonOption = False) -> None:
     if as_json:
         say_json([entry.to_dict() for entry in entries])
     else:
-        say(data_table(entries))
+        say_table(data_table(entries))
 
 
 @data_app.command("fetch")

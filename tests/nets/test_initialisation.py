@@ -1,4 +1,4 @@
-"""Weights are drawn as PyTorch draws them (or as He et al. where the sheet says so)."""
+"""Weights are drawn as PyTorch draws them (or as He et al. where the authors do)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every count of the paper's table (fact sheet, `parameter_counts.csv`). No weight is drawn for it."""
+"""Every parameter count of the authors' nets. No weight is drawn for it."""
 
 from __future__ import annotations
 

@@ -108,9 +108,13 @@ def test_the_remedy_is_ready_to_be_trained() -> None:
     assert evaluate(fitted.net(), task.inputs).shape == (36, 6, 6)
 
 
-def test_weights_of_zero_leave_a_penalty_out() -> None:
-    assert forced_rendering((4, 4), entropy=0, flatness=0).penalties == ()
-    assert [p.weight for p in forced_rendering((4, 4), entropy=0, flatness=1.0).penalties] == [1.0]
+def test_a_sweep_over_weights_shares_one_program() -> None:
+    recipes = [
+        Recipe(steps=1, penalties=forced_rendering((4, 4), entropy=a, flatness=b).penalties)
+        for a, b in ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01))
+    ]
+    assert len({recipe.structure() for recipe in recipes}) == 1
+    assert [recipe.numbers()["penalties"] for recipe in recipes] == [(0.0, 0.0), (0.1, 0.0), (0.1, 0.01)]
     with pytest.raises(InputError, match="entropy: got -1, expected a weight of 0 or more"):
         forced_rendering((4, 4), entropy=-1)
 

@@ -47,7 +47,13 @@ def test_a_verdict_needs_all_conditions_and_shows_the_first():
     assert verdict.holds is False
     assert (verdict.measured, verdict.spread, verdict.n_seeds) == (1.5, (1.0, 2.0), 2)
     assert Verdict.of(conditions[:1], n_seeds=2).holds is True
-    assert Verdict.of(conditions, n_seeds=2, decides=False).holds is None
+
+
+def test_a_condition_without_a_relation_reports_and_decides_nothing():
+    told, asked = Condition("told", [3.0, 1.0]), Condition("asked", [1.0, 1.0], "<=", 1)
+    assert (told.holds, str(told)) == (None, "told 2 [1, 3]")
+    assert Verdict.of([told], n_seeds=2).holds is None
+    assert Verdict.of([told, asked], n_seeds=2).holds is True
 
 
 @pytest.mark.parametrize(("threshold", "word"), [(0.5, "holds"), (2.0, "fails")])
@@ -74,7 +80,7 @@ def test_a_claim_without_evidence_is_undecided_and_says_how_to_get_it():
 
 def test_a_report_without_direction_is_undecided():
     def check(found):
-        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"], ">=", 0)], decides=False)
+        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"])])
 
     assert claim(check).judge(evidence(v=[1.0])).word == "undecided"
 

@@ -19,7 +19,7 @@ from recombine.report.style import SMALLEST_TYPE
 from recombine.runs import Trial
 from recombine.spaces import Space
 from recombine.studies import Arm, Drawing, Evidence, Scale
-from recombine.studies.forced_rendering import rotation
+from recombine.studies.forced_rendering import between, rotation
 from recombine.studies.forced_rendering.arms import arms
 from recombine.studies.forced_rendering.figures import DRAWINGS
 from recombine.tasks import bump_images
@@ -59,13 +59,15 @@ class MadeUp:
         names = ("error_out", "baseline_blank_in", "baseline_blank_out")
         return {"error": self.per_cell(), "error_in": self.near(1e-4)} | {k: self.near(4e-3) for k in names}
 
-    def positions(self, **_: Any) -> Values:
+    def positions(self, *, untrained: bool = False, **_: Any) -> Values:
         bumps = self.task.get("bumps", self.task.get("train")) or 0
         right = np.clip(bumps / self.n / self.near(8.0), 0.0, 1.0)  # the more data, the better
-        return {f"accuracy{t}_{side}": right for t in (0, 1) for side in ("in", "out")}
+        right = {f"accuracy{t}_{side}": right for t in (0, 1) for side in ("in", "out")}
+        return right | ({"accuracy_untrained": right["accuracy1_out"]} if untrained else {})
 
     def superposition(self, **_: Any) -> Values:
-        return {k: self.share() for k in ("with_superposition", "with_truth", "truth_with_superposition")}
+        names = ("with_superposition", "with_truth", "truth_with_superposition", "own_superposition")
+        return {name: self.share() for name in names}
 
     def similarity(self, *, every: int, **_: Any) -> Values:
         seen = np.repeat(
@@ -88,6 +90,12 @@ class MadeUp:
 
     def super_pictures(self, *, cells: Any) -> Values:
         return {"super_pictures": np.stack([self.pictures(cells)] * 3, axis=2)}
+
+    def sum_pictures(self, *, cells: Any) -> Values:
+        return {"sum_pictures": self.pictures(cells)}
+
+    def error_between(self, *, points: int = 50, **_: Any) -> Values:
+        return {"error_between": self.near(1e-3, points, points)}
 
     def geometry(self, *, maps: bool = True) -> Values:
         scores = ("factorisation", "factorisation_in", "factorisation_out")
@@ -116,8 +124,22 @@ class MadeUp:
         }
 
     def blend(self) -> Values:
-        poses = {k: self.share(5, 28, 28) for k in ("poses", "pose_targets")}
+        poses = {k: self.share(5, 28, 28) for k in ("poses", "pose_targets", "pose_blends")}
+        poses["pose_degrees"] = np.tile(np.linspace(160, 198, 5), (self.seeds, 1))
         return poses | {"with_truth": self.share(), "with_blend": self.share()}
+
+    def digit_poses(self) -> Values:
+        poses = {k: self.share(5, 28, 28) for k in ("poses", "pose_targets")}
+        return poses | {"pose_degrees": np.tile(np.linspace(140, 200, 5), (self.seeds, 1))}
+
+    def rings(self, *, angles: int = 120) -> Values:
+        degrees = np.linspace(0, 357, angles)
+        path = np.stack([np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))], axis=-1)
+        return {
+            "ring": np.broadcast_to(path, (self.seeds, 9, angles, 2)),
+            "ring_share": self.share(9),
+            "ring_degrees": np.tile(degrees, (self.seeds, 1)),
+        }
 
 
 PROBES: dict[Callable[..., Any], Callable[..., Values]] = {
@@ -129,6 +151,7 @@ PROBES: dict[Callable[..., Any], Callable[..., Values]] = {
     decoders.kernel_fits: MadeUp.kernel_fits,
     decoders.pictures: MadeUp.kept_pictures,
     decoders.super_pictures: MadeUp.super_pictures,
+    decoders.sum_pictures: MadeUp.sum_pictures,
     decoders.encoder_accuracy: MadeUp.encoder_accuracy,
     layers.geometry: MadeUp.geometry,
     layers.readability: MadeUp.readability,
@@ -136,13 +159,16 @@ PROBES: dict[Callable[..., Any], Callable[..., Values]] = {
     layers.canvases: MadeUp.canvases,
     layers.tuning: MadeUp.tuning,
     rotation.blend: MadeUp.blend,
+    rotation.digit_poses: MadeUp.digit_poses,
+    rotation.rings: MadeUp.rings,
+    between.error_between: MadeUp.error_between,
 }
 
 
 def made_up_arm(trial: Trial, seeds: int) -> Arm:
     values: Values = {}
     for probe in trial.probes:
-        if probe.function in PROBES:
+        if trial.net is not None:
             values |= PROBES[probe.function](MadeUp(trial, seeds), **dict(probe.settings))
     steps = np.broadcast_to(np.arange(1, 61) * 100, (seeds, 60))
     curves = {"step": steps} | {side: 10.0 ** -(2.0 + RNG(0).random((seeds, 60))) for side in ("in", "out")}

@@ -8,6 +8,7 @@ from recombine.parts import Part
 from recombine.runs import Store, Trial
 from recombine.studies import STUDIES, load
 from recombine.studies.claims import Claim, Condition, Verdict
+from recombine.studies.results_page import results_page
 from recombine.studies.study import Study, arms_to_run, check_scale, in_pieces, recall, reproduce
 
 
@@ -101,8 +102,10 @@ def test_every_claim_has_arms_and_unique_ids(name):
     quick = study.arms("quick")
     assert len({claim.id for claim in study.claims}) == len(study.claims)
     needed = {name for claim in study.claims for name in claim.needs}
+    run = needed | {name for claim in study.claims for name in claim.also}
+    assert needed <= set(quick)
     for scale in ("quick", "paper"):
-        assert set(study.arms(scale)) == needed, scale
+        assert needed <= set(study.arms(scale)) <= run, scale
     for trials in quick.values():
         for trial in trials:
             assert study.cost(trial) > 0
@@ -125,3 +128,12 @@ def test_every_study_runs_at_scale_smoke(name, tmp_path):
     assert set(exact.values()) == {"holds"}, exact
     assert {o.word for o in found.outcomes if o.claim.decided_at != "smoke"} == {"undecided"}
     assert set(found.evidence) == set(load(name).arms("smoke"))
+
+
+def test_a_page_sets_other_seeds_beside(tmp_path):
+    store = Store(tmp_path / "store")
+    found = reproduce(STUDY, store=store)
+    reproduce(STUDY, store=store, seed_offset=10)
+    page = results_page(found, more=[recall(STUDY, store=store, seed_offset=10)])
+    text = page.write(tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "With other seeds, scale quick (seeds 11 to 12)" in text

@@ -207,7 +207,7 @@ def test_floor_of_a_fraction_is_not_fooled_by_rounding() -> None:
     [
         ({"p": 1.0}, "p: got 1.0, expected a fraction below 1"),
         ({"p": 0.01}, "p: got 0.01, expected a fraction below 1 that is at least one pixel of 28"),
-        ({"p": None}, "test_out: got 500, expected 0, since p=None leaves no hole"),
+        ({"p": None}, "test_out: got 500, expected 0 or 'grid', since p=None leaves no hole"),
         ({"where": "left"}, "where: got 'left', expected 'centre' or 'corner'"),
         ({"train": 0}, "train: got 0, expected a whole number of rows, at least 1"),
         ({"test_out": -1}, "test_out: got -1, expected a whole number of rows"),
@@ -221,6 +221,16 @@ def test_bad_real_settings_are_refused_in_one_line(changes: dict[str, object], l
 
 def test_without_a_hole_everything_is_seen() -> None:
     assert bumps_real(p=None, train=10, test_out=0).split.seen.all()
+
+
+def test_a_grid_of_test_positions_is_that_of_whole_levels() -> None:
+    held_out = bumps_real(n=12, p=0.5, where="corner", train=30, test_out="grid")
+    on_levels = bumps(n=12, hole=Part(corner_hole, low=6))
+    assert held_out.latents[30:].tolist() == on_levels.latents[on_levels.rows_out].tolist()
+    np.testing.assert_array_equal(held_out.targets[30:], on_levels.targets[on_levels.rows_out])
+    everywhere = bumps_real(n=12, p=None, train=30, test_out="grid")
+    assert everywhere.latents[30:].tolist() == on_levels.latents.tolist()
+    assert everywhere.train.tolist() == list(range(30))
 
 
 def test_the_reverse_task() -> None:

@@ -8,10 +8,10 @@ from recombine.errors import InputError
 from recombine.parts import Part
 from recombine.tasks import (
     angle_scalar,
+    cross_fade,
     datasets,
     glyph,
     glyph_source,
-    pixel_blend,
     rotated,
     rotation_circle,
     rotation_digits,
@@ -67,10 +67,8 @@ def test_rotation_is_scipys() -> None:
 def test_the_blend_goes_from_one_pose_to_the_other() -> None:
     image = glyph(4).image
     first, last = rotated(image, np.array([160.0, 200.0]))
-    blend = pixel_blend(image)
-    assert blend.shape == (20, 28, 28)
-    np.testing.assert_allclose(blend[[0, -1]], [first, last], atol=1e-6)
-    np.testing.assert_allclose(pixel_blend(image, steps=3)[1], (first + last) / 2, atol=1e-6)
+    blend = cross_fade(first, last, np.array([0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(blend, [first, (first + last) / 2, last], atol=1e-6)
 
 
 def test_the_full_circle() -> None:

@@ -1,4 +1,4 @@
-"""Giving memory back that only the compiler needed."""
+"""Giving memory back: what only the compiler needed, and programs that will not be called again."""
 
 from __future__ import annotations
 
@@ -16,3 +16,16 @@ def release_freed_memory() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
+
+
+def forget_programs() -> None:
+    """Drops all compiled programs of this process; the compilation cache on disk keeps them.
+
+    A worker that goes through fifty architectures would otherwise hold the programs of all of them.
+    """
+    if "jax" not in sys.modules:
+        return
+    import jax
+
+    jax.clear_caches()  # type: ignore[no-untyped-call]
+    release_freed_memory()

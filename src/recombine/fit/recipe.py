@@ -40,17 +40,41 @@ class Optimiser:
 
 
 def sgd(learning_rate: float, *, momentum: float = 0.0, weight_decay: float = 0.0) -> Optimiser:
-    """Plain gradient descent, with heavy-ball momentum if asked for."""
+    """Plain gradient descent, with heavy-ball momentum if asked for.
+
+    ```python
+    >>> from recombine.fit import sgd
+    >>> sgd(0.1, momentum=0.9).momentum
+    0.9
+
+    ```
+    """
     return Optimiser("sgd", learning_rate, weight_decay, momentum)
 
 
 def adam(learning_rate: float = 1e-3, *, weight_decay: float = 0.0) -> Optimiser:
-    """Adam (Kingma & Ba 2015) with PyTorch's defaults."""
+    """Adam (Kingma & Ba 2015) with PyTorch's defaults.
+
+    ```python
+    >>> from recombine.fit import adam
+    >>> adam().learning_rate, adam().weight_decay
+    (0.001, 0.0)
+
+    ```
+    """
     return Optimiser("adam", learning_rate, weight_decay)
 
 
 def adamw(learning_rate: float = 1e-3, *, weight_decay: float = 0.01) -> Optimiser:
-    """Adam with decoupled weight decay (Loshchilov & Hutter 2019), PyTorch's defaults."""
+    """Adam with decoupled weight decay (Loshchilov & Hutter 2019), PyTorch's defaults.
+
+    ```python
+    >>> from recombine.fit import adamw
+    >>> adamw().weight_decay
+    0.01
+
+    ```
+    """
     return Optimiser("adamw", learning_rate, weight_decay)
 
 
@@ -124,8 +148,8 @@ class Recipe:
     - `clip_norm`: gradients with a larger global norm are scaled down to it.
     - `initial_scale`: multiplies every trained parameter before the first step (small: rich, large: lazy).
     - `validation`: fraction of the training rows set aside, drawn by the seed.
-    - `record_every`: steps between two records of the loss on training, seen and unseen rows. By default
-        about 20 records are made.
+    - `record_every`: steps between two records of the loss on training, seen and unseen rows, or `"epoch"`
+        (a plateau counts records). By default about 20 records are made.
     - `stop_below`: end when the training loss, averaged between two records, is below this.
     - `diverge_above`: a training loss above this, or one that is not finite, ends the run as `diverged`.
 
@@ -149,7 +173,7 @@ class Recipe:
     clip_norm: float | None = None
     initial_scale: float = 1.0
     validation: float = 0.0
-    record_every: int | None = None
+    record_every: int | Literal["epoch"] | None = None
     stop_below: float | None = None
     diverge_above: float = 1e6
 
@@ -160,7 +184,10 @@ class Recipe:
             )
         for name in ("epochs", "steps", "batch", "record_every"):
             value = getattr(self, name)
-            if value is not None and value < 1:
+            if name == "record_every" and isinstance(value, str):
+                if value != "epoch":
+                    raise InputError(name, value, "a positive whole number or 'epoch'")
+            elif value is not None and value < 1:
                 raise InputError(name, value, "a positive whole number")
         if self.sampling not in {"shuffled", "replacement", "ordered"}:
             raise InputError("sampling", self.sampling, "'shuffled', 'replacement' or 'ordered'")
@@ -176,13 +203,18 @@ class Recipe:
         if self.steps is not None:
             return self.steps
         assert self.epochs is not None
-        return self.epochs * -(-rows // self.batch_for(rows))
+        return self.epochs * self.steps_per_epoch(rows)
+
+    def steps_per_epoch(self, rows: int) -> int:
+        """The steps that go once through `rows` training rows."""
+        return -(-rows // self.batch_for(rows))
 
     def record_every_for(self, rows: int) -> int:
         """Steps between two records: as asked, else the divisor of the length nearest a twentieth of it."""
         steps = self.steps_for(rows)
         if self.record_every is not None:
-            return min(self.record_every, steps)
+            every = self.steps_per_epoch(rows) if self.record_every == "epoch" else self.record_every
+            return min(every, steps)
         divisors = [d for d in range(1, steps + 1) if steps % d == 0 and steps / 100 <= d <= steps / 10]
         return min(divisors, key=lambda d: abs(d - steps / 20), default=max(1, steps // 20))
 

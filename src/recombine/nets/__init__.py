@@ -4,7 +4,7 @@ from recombine.nets.convnet import cnn_decoder, cnn_encoder, rotation_decoder
 from recombine.nets.convolution import Conv2d, ConvTranspose2d
 from recombine.nets.dense import BatchNorm, Dropout, LayerNorm, Linear
 from recombine.nets.mlp import mlp
-from recombine.nets.rendering import FactorCanvas, RenderLayer, render_net
+from recombine.nets.rendering import FactorCanvas, RenderLayer, render_layer, render_net
 from recombine.nets.stages import (
     Buffer,
     Chain,
@@ -41,6 +41,7 @@ __all__ = [
     "parameter_count",
     "pixel_transformer",
     "position_table",
+    "render_layer",
     "render_net",
     "rotation_decoder",
     "spatial_mlp",

@@ -13,9 +13,10 @@ matrix products, by a route that `_correlate` chooses from the shapes:
 | many, kernels of 2 to 5 | Winograd: transform tiles, one product per evaluation point, transform back |
 | many, longer kernels | `lax.conv_general_dilated` (right, not fast) |
 
-Strides are removed first. A convolution with stride s is one with stride 1 after every s × s block of pixels
-has become channels; a transposed one is one with stride 1 whose channels then unfold into s × s blocks. So
-the 4 × 4 kernel with stride 2 of the decoders is a 2 × 2 kernel with four times the output channels.
+A transposed convolution with stride s is one with stride 1 whose channels then unfold into s × s blocks. So
+the 4 × 4 kernel with stride 2 of the decoders is a 2 × 2 kernel with four times the output channels. A
+convolution with a stride takes every s-th patch and one product: half the time of the encoders' Winograd
+route after blocks of pixels have become channels, whose kernels are then one third zeros.
 
 **Winograd (Toom-Cook) convolution.** A product of polynomials is known from its values at a few points. With
 n points, n - k + 1 outputs of a kernel of length k need n multiplications instead of k (n - k + 1); in two
@@ -79,12 +80,11 @@ def conv2d(x: Images, weight: Kernel, *, stride: int = 1, padding: int) -> Image
         return lax.conv_general_dilated(x, weight, (stride, stride), pads, dimension_numbers=_LAYOUT)
     if stride == 1:
         return _correlate(x, weight, [padding, padding], size)
-    taps = _whole_strides(weight, stride)
-    blocks = [n + t - 1 for n, t in zip(size, taps.shape[0:3:2], strict=True)]
-    x = _fit(x, [padding, padding], [stride * n for n in blocks])
-    x = x.reshape(len(x), blocks[0], stride, blocks[1], stride, -1).transpose(0, 1, 3, 2, 4, 5)
-    taps = taps.transpose(0, 2, 1, 3, 4, 5).reshape(*taps.shape[0:3:2], -1, weight.shape[3])
-    return _correlate(x.reshape(len(x), *blocks, -1), taps, [0, 0], size)
+    kh, kw, _, c_out = weight.shape
+    x = _fit(x, [padding, padding], [stride * (n - 1) + k for n, k in zip(size, (kh, kw), strict=True)])
+    ends = [stride * (n - 1) + 1 for n in size]
+    patches = [x[:, i : i + ends[0] : stride, j : j + ends[1] : stride] for i in range(kh) for j in range(kw)]
+    return jnp.concatenate(patches, axis=3) @ weight.reshape(-1, c_out)
 
 
 def conv_transpose2d(x: Images, weight: Kernel, *, stride: int = 1, padding: int) -> Images:
@@ -255,8 +255,8 @@ _synthesise.defvjp(
 )
 
 
-class Conv2d(eqx.Module):
-    """A convolution with bias; weights and biases start uniform in ±1/sqrt(c_in · kernel²), as in PyTorch."""
+class _Convolution(eqx.Module):
+    """Weights, biases and geometry; both start uniform in ±1/sqrt(fan · kernel²), as in PyTorch."""
 
     weight: Kernel
     bias: Float[Array, " c_out"]
@@ -264,37 +264,38 @@ class Conv2d(eqx.Module):
     padding: int = eqx.field(static=True)
 
     def __init__(
-        self, c_in: int, c_out: int, kernel: int, *, stride: int = 1, padding: int = 0, key: PRNGKeyArray
+        self,
+        shape: tuple[int, int, int, int],
+        fan: int,
+        *,
+        stride: int = 1,
+        padding: int = 0,
+        key: PRNGKeyArray,
     ) -> None:
-        self.weight, self.bias = _initial(c_in, c_out, kernel, c_in, key)
+        bound = 1 / math.sqrt(fan * shape[0] * shape[1])
+        weight_key, bias_key = jax.random.split(key)
+        self.weight = jax.random.uniform(weight_key, shape, minval=-bound, maxval=bound)
+        self.bias = jax.random.uniform(bias_key, shape[3:], minval=-bound, maxval=bound)
         self.stride, self.padding = stride, padding
+
+
+class Conv2d(_Convolution):
+    """A convolution with bias; `stride` and `padding` as for `conv2d`. PyTorch's fan-in is c_in."""
+
+    def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: int) -> None:
+        super().__init__((kernel, kernel, c_in, c_out), c_in, key=key, **geometry)
 
     def __call__(self, x: Images, *, key: PRNGKeyArray | None = None) -> Images:
         """Returns `(batch, out_height, out_width, c_out)`; `key` is ignored."""
         return conv2d(x, self.weight, stride=self.stride, padding=self.padding) + self.bias
 
 
-class ConvTranspose2d(eqx.Module):
-    """A transposed convolution with bias; both start uniform in ±1/sqrt(c_out · kernel²), as in PyTorch."""
+class ConvTranspose2d(_Convolution):
+    """A transposed convolution with bias, geometry as for `conv_transpose2d`. PyTorch's fan-in is c_out."""
 
-    weight: Kernel
-    bias: Float[Array, " c_out"]
-    stride: int = eqx.field(static=True)
-    padding: int = eqx.field(static=True)
-
-    def __init__(
-        self, c_in: int, c_out: int, kernel: int, *, stride: int = 1, padding: int = 0, key: PRNGKeyArray
-    ) -> None:
-        self.weight, self.bias = _initial(c_in, c_out, kernel, c_out, key)
-        self.stride, self.padding = stride, padding
+    def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: int) -> None:
+        super().__init__((kernel, kernel, c_in, c_out), c_out, key=key, **geometry)
 
     def __call__(self, x: Images, *, key: PRNGKeyArray | None = None) -> Images:
         """Returns `(batch, out_height, out_width, c_out)`; `key` is ignored."""
         return conv_transpose2d(x, self.weight, stride=self.stride, padding=self.padding) + self.bias
-
-
-def _initial(c_in: int, c_out: int, kernel: int, fan: int, key: PRNGKeyArray) -> tuple[Array, Array]:
-    bound = 1 / math.sqrt(fan * kernel**2)
-    weight_key, bias_key = jax.random.split(key)
-    weight = jax.random.uniform(weight_key, (kernel, kernel, c_in, c_out), minval=-bound, maxval=bound)
-    return weight, jax.random.uniform(bias_key, (c_out,), minval=-bound, maxval=bound)

@@ -7,6 +7,8 @@ head combines them (Liang et al. 2025).
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -35,6 +37,14 @@ class FactorCanvas(eqx.Module):
         columns = jax.random.normal(keys[1], (levels, height, rank))
         rows = jax.random.normal(keys[2], (levels, rank, width))
         self.columns, self.rows = _unit(columns, axis=1), _unit(rows, axis=2)
+
+    def normalised(self) -> FactorCanvas:
+        """The same canvas with its vectors stored as unit vectors."""
+        return eqx.tree_at(
+            lambda canvas: (canvas.columns, canvas.rows),
+            self,
+            (_unit(self.columns, axis=1), _unit(self.rows, axis=2)),
+        )
 
     def __call__(self, selection: Float[Array, "batch levels"]) -> Float[Array, "batch height width"]:
         """The matrices that one-hot rows select; the vectors are normalised after the selection."""
@@ -103,6 +113,24 @@ def render_net(
     readout = ConvTranspose2d(factors, 1, 3, padding=1, key=jax.random.fold_in(key, hidden + 1))
     head += [(f"prelu{hidden}", PReLU()), ("output", Chain(readout, Reshape((height, width))))]
     return Net((*names, *(name for name, _ in head)), (*layers, *(stage for _, stage in head)))
+
+
+def render_layer(net: Any) -> RenderLayer:
+    """The render layer of a net, wherever it stands.
+
+    ```python
+    >>> import jax
+    >>> from recombine.nets import render_layer, render_net
+    >>> render_layer(render_net(levels=(8, 8), key=jax.random.key(0))).levels
+    (8, 8)
+
+    ```
+    """
+    for _, stage in net.stages:
+        if isinstance(stage, RenderLayer):
+            return stage
+    names = [name for name, _ in net.stages]
+    raise InputError("net", names, "a net with a render layer (recombine.nets.render_net)")
 
 
 def _unit(vectors: Array, axis: int) -> Array:

@@ -116,6 +116,15 @@ def trace(
     **Returns:**
 
     The net's output and a dictionary from stage name to stage output, each `(batch, ...)`.
+
+    ```python
+    >>> import jax, jax.numpy as jnp
+    >>> from recombine.nets import mlp, trace
+    >>> output, stages = trace(mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0)), jnp.ones((5, 3)))
+    >>> {name: stage.shape for name, stage in stages.items()}
+    {'hidden0': (5, 8), 'output': (5, 2)}
+
+    ```
     """
     outputs = {}
     noise_key = None if key is None else jax.random.fold_in(key, len(net.stages))
@@ -158,7 +167,16 @@ def trainable(net: PyTree) -> PyTree:
 
 
 def parameter_count(net: PyTree, *, buffers: bool = False) -> int:
-    """The number of trained values, or with `buffers` also of those that are kept fixed."""
+    """The number of trained values, or with `buffers` also of those that are kept fixed.
+
+    ```python
+    >>> import jax
+    >>> from recombine.nets import mlp, parameter_count
+    >>> parameter_count(mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0)))
+    50
+
+    ```
+    """
     kept = net if buffers else eqx.filter(net, trainable(net))
     return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(kept, _is_float_array)))
 
@@ -178,6 +196,14 @@ def evaluate(
     **Returns:**
 
     The outputs `(rows, ...)`, or those of one stage, as a NumPy array.
+
+    ```python
+    >>> import jax, numpy as np
+    >>> from recombine.nets import evaluate, mlp
+    >>> evaluate(mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0)), np.ones((100, 3))).shape
+    (100, 2)
+
+    ```
     """
     pieces = []
     for start in range(0, len(inputs), batch):

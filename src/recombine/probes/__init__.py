@@ -31,7 +31,7 @@ from recombine.probes.geometry import (
 from recombine.probes.gram import centred_gram
 from recombine.probes.kernel_machine import KernelFit, compare_kernels, kernel_regression
 from recombine.probes.kernels import additive_kernel, binary_kernel, gaussian_kernel, shared_levels
-from recombine.probes.polarity import Polarity, signal
+from recombine.probes.polarity import signal
 from recombine.probes.ranks import (
     activation_ranks,
     components_for,
@@ -49,6 +49,7 @@ from recombine.probes.similarity import (
     pixel_overlap,
 )
 from recombine.probes.superposition import SuperpositionIndex, superposition_image, superposition_index
+from recombine.tasks.bump_images import Polarity
 
 __all__ = [
     "KernelFit",

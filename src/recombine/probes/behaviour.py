@@ -13,7 +13,8 @@ from jaxtyping import Bool, Float, Int, Real
 from scipy.ndimage import uniform_filter
 
 from recombine.errors import InputError
-from recombine.probes.polarity import Polarity, check_polarity
+from recombine.probes.polarity import check_polarity
+from recombine.tasks.bump_images import Polarity
 
 
 def squared_error(

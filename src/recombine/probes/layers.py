@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.nets import RenderLayer, evaluate
+from recombine.nets import evaluate, render_layer
 from recombine.probes.geometry import log10_volume, metric_summary, metric_tensor
 from recombine.probes.ranks import activation_ranks, effective_rank, participation, stripe_energy
 from recombine.probes.representation import linear_probe, ridge_probe
@@ -39,6 +39,17 @@ def geometry(net: Any, task: Task, *, maps: bool = True) -> Values:
     - `factorisation`, `factorisation_in`, `factorisation_out`;
     - `volume_in`, `volume_out`: mean log10 dv; `volume_gap`: their difference, out - in;
     - `volume_maps` `(layers, *space)`: log10 dv, if `maps`.
+
+    ```python
+    >>> import jax
+    >>> from recombine import Part, bumps, corner_hole, nets
+    >>> from recombine.probes import layers
+    >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
+    >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
+    >>> layers.geometry(net, task)["volume_maps"].shape  # input, hidden layer, picture
+    (3, 8, 8)
+
+    ```
     """
     space, found, drawn = task.split.space, [], []
     for activity in _stages(net, task):
@@ -63,6 +74,17 @@ def readability(net: Any, task: Task) -> Values:
     `r2` is the published measure, least squares scored on the points it was fitted to. Once a layer has as
     many units as there are cells it would be 1 by interpolation, whatever the layer holds, and is NaN.
     `r2_held_out` is five-fold cross-validated ridge regression, which always says something.
+
+    ```python
+    >>> import jax
+    >>> from recombine import Part, bumps, corner_hole, nets
+    >>> from recombine.probes import layers
+    >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
+    >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
+    >>> layers.readability(net, task)["r2_held_out"].shape  # layers, factors
+    (3, 2)
+
+    ```
     """
     levels = task.split.space.cells.astype(float)
     same, held_out = [], []
@@ -78,6 +100,17 @@ def ranks(net: Any, task: Task, *, units: int = 1500, seed: int = 0) -> Values:
     """Numerical rank and components for 99 % of the variance, of the inputs and every stage.
 
     Of wider stages `units` units are chosen at random.
+
+    ```python
+    >>> import jax
+    >>> from recombine import Part, bumps, corner_hole, nets
+    >>> from recombine.probes import layers
+    >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
+    >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
+    >>> layers.ranks(net, task)["numerical_rank"].shape
+    (3,)
+
+    ```
     """
     found = []
     for activity in _stages(net, task):
@@ -97,11 +130,20 @@ def canvases(net: Any, task: Task, *, level: int = 14) -> Values:
     - `stripe_energy` `(factors, levels)`: energy that is constant along the factor's own stripe, so 1 for a
         perfect stripe: down the columns for x (factor 0), along the rows for y (factor 1);
     - `canvas` `(factors, height, width)`: the matrices at `level`.
+
+    ```python
+    >>> import jax
+    >>> from recombine import bumps, nets, one_hot
+    >>> from recombine.probes import layers
+    >>> net = nets.render_net(levels=(8, 8), key=jax.random.key(0))
+    >>> layers.canvases(net, bumps(n=8, encoding=one_hot))["stripe_energy"].shape  # factors, levels
+    (2, 8)
+
+    ```
     """
-    layer = next((stage for _, stage in net.stages if isinstance(stage, RenderLayer)), None)
-    if layer is None or len(layer.levels) != 2 or len(set(layer.levels)) != 1:
-        got = None if layer is None else layer.levels
-        raise InputError("net", got, "a render net with two factors of as many levels each")
+    layer = render_layer(net)
+    if len(layer.levels) != 2 or len(set(layer.levels)) != 1:
+        raise InputError("net", layer.levels, "a render net with two factors of as many levels each")
     participations, effective, energies, drawn = [], [], [], []
     for factor, (canvas, levels) in enumerate(zip(layer.canvases, layer.levels, strict=True)):
         matrices = np.asarray(canvas(jnp.eye(levels)))
@@ -118,7 +160,19 @@ def canvases(net: Any, task: Task, *, level: int = 14) -> Values:
 
 
 def tuning(net: Any, task: Task, *, stages: tuple[int, ...] = (0, 3), units: int = 8) -> Values:
-    """Maps over all cells of the most strongly modulated units of some stages, `(stages, units, *space)`."""
+    """Maps over all cells of the most strongly modulated units of some stages, `(stages, units, *space)`.
+
+    ```python
+    >>> import jax
+    >>> from recombine import Part, bumps, corner_hole, nets
+    >>> from recombine.probes import layers
+    >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
+    >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
+    >>> layers.tuning(net, task, stages=(0,), units=2)["tuning"].shape
+    (1, 2, 8, 8)
+
+    ```
+    """
     kept = []
     for position, activity in enumerate(_stages(net, task)):
         if position - 1 in stages:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from jaxtyping import Float, Real
 
 from recombine.errors import InputError
-
-Polarity = Literal["dark", "bright"]
-"""`"dark"`: background 1 and centre 0. `"bright"`: background 0 and centre 1."""
+from recombine.tasks.bump_images import Polarity
 
 
 def signal(images: Real[np.ndarray, "*shape"], polarity: Polarity) -> Float[np.ndarray, "*shape"]:

@@ -7,7 +7,8 @@ from jaxtyping import Bool, Float, Real
 
 from recombine.errors import InputError
 from recombine.probes.kernels import additive_kernel, binary_kernel
-from recombine.probes.polarity import Polarity, check_polarity
+from recombine.probes.polarity import check_polarity
+from recombine.tasks.bump_images import Polarity
 
 
 def cosine_similarity(outputs: Real[np.ndarray, "rows ..."]) -> Float[np.ndarray, "rows rows"]:

@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Real
 
 from recombine.errors import InputError
-from recombine.probes.polarity import Polarity, signal
+from recombine.probes.polarity import signal
+from recombine.tasks.bump_images import Polarity
 
 
 class SuperpositionIndex(TypedDict):

@@ -12,8 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from recombine.errors import InputError
-from recombine.nets import FactorCanvas, RenderLayer
+from recombine.nets import render_layer
 
 
 def entropy_of(spectrum: Float[Array, "levels rank"], *, floor: float = 1e-8) -> Float[Array, ""]:
@@ -41,17 +40,9 @@ def variance_of(vectors: Float[Array, "levels a b"], *, axis: int) -> Float[Arra
     return vectors.var(axis=axis, ddof=1).sum()
 
 
-def _canvases(net: Any) -> tuple[FactorCanvas, ...]:
-    for _, stage in net.stages:
-        if isinstance(stage, RenderLayer):
-            return stage.canvases
-    names = [name for name, _ in net.stages]
-    raise InputError("net", names, "a net with a render layer (recombine.nets.render_net)")
-
-
 def spectrum_entropy(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
     """Pushes every level's matrix to rank 1: `entropy_of` all canvases' spectra."""
-    return sum((entropy_of(canvas.spectrum) for canvas in _canvases(net)), start=jnp.zeros(()))
+    return sum((entropy_of(canvas.spectrum) for canvas in render_layer(net).canvases), start=jnp.zeros(()))
 
 
 def flatness(net: Any, trace: Any, batch: Any, *, normalised: bool = False) -> Float[Array, ""]:
@@ -61,10 +52,7 @@ def flatness(net: Any, trace: Any, batch: Any, *, normalised: bool = False) -> F
     acts on unit vectors, which cannot.
     """
     total = jnp.zeros(())
-    for canvas in _canvases(net):
-        columns, rows = canvas.columns, canvas.rows
-        if normalised:
-            columns = columns / jnp.linalg.norm(columns, axis=1, keepdims=True)
-            rows = rows / jnp.linalg.norm(rows, axis=2, keepdims=True)
-        total = total + variance_of(columns, axis=1) + variance_of(rows, axis=2)
+    for canvas in render_layer(net).canvases:
+        used = canvas.normalised() if normalised else canvas
+        total = total + variance_of(used.columns, axis=1) + variance_of(used.rows, axis=2)
     return total

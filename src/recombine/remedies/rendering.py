@@ -34,7 +34,7 @@ def forced_rendering(
         factors' one-hot codes in a row.
     - `picture`: height and width of the targets; by default a square of `levels[0]` pixels.
     - `entropy`, `flatness`: the weights a and b of the two penalties (published: 0.1 and 0.01 at 32 levels).
-        A weight of 0 leaves the penalty out.
+        A penalty of weight 0 stays in the program, so that a sweep over the weights compiles once.
     - `hidden`, `normalised`: see `recombine.nets.render_net` and `recombine.remedies.penalties.flatness`.
 
     ```python
@@ -52,4 +52,4 @@ def forced_rendering(
     spread = Part(f"{module}:flatness", normalised=True) if normalised else Part(f"{module}:flatness")
     penalties = (Penalty(Part(f"{module}:spectrum_entropy"), entropy), Penalty(spread, flatness))
     net = Part("recombine.nets.rendering:render_net", levels=levels, picture=picture, hidden=hidden)
-    return ForcedRendering(net, tuple(penalty for penalty in penalties if penalty.weight > 0))
+    return ForcedRendering(net, penalties)

@@ -17,7 +17,7 @@ from recombine.report.curves import layer_curves, loss_curves, tuning_curves
 from recombine.report.images import image_grid
 from recombine.report.interval import Interval, interval
 from recombine.report.machine import machine
-from recombine.report.maps import error_map, error_map_row, map_row, shared_limits
+from recombine.report.maps import error_map, error_map_row, map_row, share_map, shared_limits
 from recombine.report.markdown import markdown, write_markdown
 from recombine.report.matrices import heat_table, similarity_matrix
 from recombine.report.numerals import bracket, count, fixed, number, percent, plus_minus, scientific
@@ -81,6 +81,7 @@ __all__ = [
     "scientific",
     "seed_points",
     "sentence",
+    "share_map",
     "shared_limits",
     "similarity_matrix",
     "svg_bytes",

@@ -107,6 +107,37 @@ def error_map_row(
 
 
 @styled
+def share_map(
+    ax: Axes,
+    grid: Grid,
+    unseen: Mask,
+    *,
+    factors: tuple[str, str] = ("x", "y"),
+    title: str = "",
+    label: str = "share",
+) -> None:
+    """A map of shares, on a scale from 0 to 1.
+
+    **Arguments:**
+
+    - `grid`: `(nx, ny)` values from 0 to 1, one per cell.
+    - `unseen`: `(nx, ny)`, true where a cell is unseen.
+    - `label`: what the values are the share of.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.report import new_figure, share_map
+    >>> figure, panels = new_figure()
+    >>> share_map(panels[0, 0], np.eye(4), np.eye(4) > 0, label="share of seeds that are right")
+
+    ```
+    """
+    image = _draw_map(ax, grid, unseen, factors, vmin=0.0, vmax=1.0)
+    sentence(ax, title)
+    _bar_below(image, [ax]).set_label(label)
+
+
+@styled
 def map_row(
     figure: Figure | SubFigure,
     maps: Mapping[str, Grid],

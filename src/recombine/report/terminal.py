@@ -97,7 +97,10 @@ def _row(table: Table, entries: list[_Piece], widths: list[int]) -> Iterator[lis
 
 
 def _widths(table: Table, limit: int | None) -> list[int]:
-    """Natural widths, widened for group headings, then the widest narrowed until the line fits."""
+    """Natural widths, widened for group headings, then narrowed until the line fits.
+
+    Columns give way in proportion, so that long texts are wrapped into about as many lines as short ones.
+    """
     widths = []
     for index, column in enumerate(table.columns):
         texts = [column.name, *(str(row.entries[index]) for row in table.rows)]
@@ -108,9 +111,10 @@ def _widths(table: Table, limit: int | None) -> list[int]:
         for step in range(max(missing, 0)):
             widths[group.start + step % group.span] += 1
     excess = 0 if limit is None else sum(widths) + len(_GAP) * (len(widths) - 1) - limit
+    natural = list(widths)
     while excess > 0 and max(widths) > _NARROWEST:
-        widest = widths.index(max(widths))
-        widths[widest] -= 1
+        wide = [index for index, width in enumerate(widths) if width > _NARROWEST]
+        widths[min(wide, key=lambda index: natural[index] / widths[index])] -= 1
         excess -= 1
     return widths
 

@@ -78,7 +78,7 @@ class _Worker:
 
     def give(self, trial: Trial, fresh: bool) -> bool:
         """Sends a trial; false if the worker, idle until now, turns out to be dead."""
-        order = {"trial": canonical_json(trial), "key": trial.key, "fresh": fresh}
+        order = {"trial": canonical_json(trial), "key": trial.key, "program": trial.program, "fresh": fresh}
         try:
             self.connection.send_bytes(json.dumps(order).encode())
         except OSError:

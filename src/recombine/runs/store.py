@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.errors import InputError, StoreError
+from recombine.home import home
 from recombine.runs.durable import sweep_temporaries, write_durably
 from recombine.runs.lease import Lease, acquire, sweep_leases
 from recombine.runs.record import DamagedError, decode, encode, peek
@@ -74,7 +75,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
-        self.path = (_default_path() if path is None else Path(path)).expanduser().absolute()
+        self.path = (home() if path is None else Path(path)).expanduser().absolute()
         if self.path.exists() and not self.path.is_dir():
             raise InputError("store", str(self.path), "a folder")
 
@@ -239,11 +240,3 @@ class Store:
 
 def _reason(error: OSError) -> str:
     return error.strerror or str(error)
-
-
-def _default_path() -> Path:
-    if home := os.environ.get("RECOMBINE_HOME"):
-        return Path(home)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("recombine", appauthor=False)

@@ -1,6 +1,6 @@
 """The worker's side of the pool: a process pinned to one core that runs the trials it is sent.
 
-Orders and answers are JSON. An order is `{"trial", "key", "fresh"}`. Answers are lists that begin with a
+Orders and answers are JSON. An order is `{"trial", "key", "program", "fresh"}`. Answers are lists that begin with a
 word: `ready`, `started`, `progress` (fraction), `done` (from the store?), `busy` (another process has the
 trial), `failed` (one line, traceback), `unstorable` (one line: the store cannot be used).
 """
@@ -31,14 +31,15 @@ def serve(connection: Connection, store_path: str, core: int | None) -> None:
     if core is not None:
         os.sched_setaffinity(0, {core})
     threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
-    store = Store(store_path)
+    store, last = Store(store_path), None
     _send(connection, "ready")
     while True:
         try:
             order = json.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
-        _send(connection, *_answer(connection, store, order))
+        _send(connection, *_answer(connection, store, order, last))
+        last = order["program"]
 
 
 def one_line(error: BaseException) -> str:
@@ -46,8 +47,18 @@ def one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _answer(connection: Connection, store: Store, order: dict[str, Any]) -> tuple[Any, ...]:
+def _answer(
+    connection: Connection, store: Store, order: dict[str, Any], program: str | None
+) -> tuple[Any, ...]:
+    """Runs the trial of an order; `program` is what the trial before it had compiled."""
     last = 0.0
+
+    def begin() -> None:
+        _send(connection, "started")
+        if program not in {None, order["program"]}:
+            from recombine.fit.memory import forget_programs
+
+            forget_programs()
 
     def progress(fraction: float) -> None:
         nonlocal last
@@ -63,7 +74,7 @@ def _answer(connection: Connection, store: Store, order: dict[str, Any]) -> tupl
             trial,
             store,
             fresh=order["fresh"],
-            on_start=lambda: _send(connection, "started"),
+            on_start=begin,
             progress=progress,
         )
     except StoreError as error:

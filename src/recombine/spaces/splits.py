@@ -130,12 +130,30 @@ def _between(space: Space, low: float, high: float) -> Bool[np.ndarray, "cells f
 
 
 def centre_hole(space: Space, *, low: int, high: int) -> Bool[np.ndarray, " cells"]:
-    """A cube of combinations: every factor's level index between `low` and `high`, both included."""
+    """A cube of combinations: every factor's level index between `low` and `high`, both included.
+
+    ```python
+    >>> from recombine.spaces import Space, centre_hole
+    >>> space = Space({"x": 4, "y": 4})
+    >>> space.grid(centre_hole(space, low=1, high=2)).astype(int).tolist()
+    [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
+
+    ```
+    """
     return np.all(_between(space, low, high), axis=1)
 
 
 def corner_hole(space: Space, *, low: int) -> Bool[np.ndarray, " cells"]:
-    """The corner where every factor's level index is at least `low`."""
+    """The corner where every factor's level index is at least `low`.
+
+    ```python
+    >>> from recombine.spaces import Space, corner_hole
+    >>> space = Space({"x": 4, "y": 4})
+    >>> space.grid(corner_hole(space, low=2)).astype(int).tolist()
+    [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+
+    ```
+    """
     return np.all(space.cells >= low, axis=1)
 
 
@@ -143,6 +161,14 @@ def cross_hole(space: Space, *, low: int, high: int) -> Bool[np.ndarray, " cells
     """All cells in which *any* factor lies between `low` and `high` (included).
 
     Whole levels are then unseen, so this is no test of composition: `Split` wants `allow_unseen_levels=True`.
+
+    ```python
+    >>> from recombine.spaces import Space, cross_hole
+    >>> space = Space({"x": 4, "y": 4})
+    >>> space.grid(cross_hole(space, low=1, high=1)).astype(int).tolist()
+    [[0, 1, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0], [0, 1, 0, 0]]
+
+    ```
     """
     return np.any(_between(space, low, high), axis=1)
 
@@ -151,6 +177,14 @@ def fraction_hole(space: Space, *, p: float, where: str = "centre") -> Bool[np.n
     """A cube whose side is `floor(p * size)` of every factor, in the `"centre"` or the last `"corner"`.
 
     The centre cube starts at `size / 2 - side / 2`, rounded down to a level.
+
+    ```python
+    >>> from recombine.spaces import Space, fraction_hole
+    >>> space = Space({"x": 4, "y": 4})
+    >>> space.grid(fraction_hole(space, p=0.5)).astype(int).tolist()
+    [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
+
+    ```
     """
     if not 0 < p < 1:
         raise InputError("p", p, "a fraction strictly between 0 and 1")
@@ -165,7 +199,15 @@ def fraction_hole(space: Space, *, p: float, where: str = "centre") -> Bool[np.n
 
 
 def masked_hole(space: Space, *, mask: Any) -> Bool[np.ndarray, " cells"]:
-    """Any hole: `mask` is true where a cell is held out, as nested lists or an array in the space's shape."""
+    """Any hole: `mask` is true where a cell is held out, as nested lists or an array in the space's shape.
+
+    ```python
+    >>> from recombine.spaces import Space, masked_hole
+    >>> masked_hole(Space({"x": 2, "y": 2}), mask=[[0, 0], [0, 1]]).tolist()
+    [False, False, False, True]
+
+    ```
+    """
     mask = np.asarray(mask)
     if mask.shape not in {space.shape, (space.n_cells,)}:
         raise InputError("mask", mask.shape, f"shape {space.shape} or ({space.n_cells},)")

@@ -11,7 +11,15 @@ STUDIES = {"forced-rendering": "recombine.studies.forced_rendering"}
 
 
 def load(name: str) -> Study:
-    """The study of that name."""
+    """The study of that name.
+
+    ```python
+    >>> from recombine.studies import load
+    >>> load("forced-rendering").claim("4").published
+    '53'
+
+    ```
+    """
     if name not in STUDIES:
         raise InputError("study", name, f"one of {', '.join(STUDIES)}")
     study: Study = import_module(STUDIES[name]).STUDY

@@ -47,6 +47,10 @@ class Arm:
         seeds = tuple(seed for result in results for seed in result.trial.seeds)
         return Arm(seeds, tuple(s for result in results for s in result.status), values, curves)
 
+    def share_of_blank(self, side: Literal["in", "out"]) -> np.ndarray:
+        """The error on seen or unseen cells as a share of the blank picture's, for every seed."""
+        return self[f"error_{side}"] / self[f"baseline_blank_{side}"]
+
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.values:
             raise InputError("value", name, f"one of {', '.join(sorted(self.values))}")
@@ -87,15 +91,15 @@ class Evidence(Mapping[str, Arm]):
 
 @dataclass(frozen=True)
 class Condition:
-    """One measured number per seed against a threshold.
+    """One measured number per seed against a threshold; without a relation it is only reported.
 
     - `over`: `"every"` seed must meet it, or the `"mean"` or the `"median"` over seeds.
     """
 
     label: str
     values: Any
-    relation: str
-    threshold: float
+    relation: str | None = None
+    threshold: float = float("nan")
     over: Literal["every", "mean", "median"] = "every"
 
     @property
@@ -104,8 +108,10 @@ class Condition:
         return np.atleast_1d(np.asarray(self.values, dtype=float)).ravel()
 
     @property
-    def holds(self) -> bool:
-        """Whether the condition is met; a value that is not a number never meets it."""
+    def holds(self) -> bool | None:
+        """Whether the condition is met, `None` if it asks for nothing. A NaN never meets a condition."""
+        if self.relation is None:
+            return None
         numbers = self.numbers
         if self.over != "every":
             numbers = np.atleast_1d(np.mean(numbers) if self.over == "mean" else np.median(numbers))
@@ -115,6 +121,8 @@ class Condition:
         numbers = self.numbers
         low, high = numbers.min(), numbers.max()
         shown = f"{low:.3g}" if low == high else f"{np.median(numbers):.3g} [{low:.3g}, {high:.3g}]"
+        if self.relation is None:
+            return f"{self.label} {shown}"
         over = "" if self.over == "every" else f", {self.over} over seeds"
         mark = "✓" if self.holds else "✗"
         return f"{self.label} {shown} (wanted {_SIGNS[self.relation]} {self.threshold:g}{over}) {mark}"
@@ -122,13 +130,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. `holds` is `None` when nothing was to be decided (an exploratory report)."""
+    """What a check found. `holds` is `None` when nothing was decided, and `open` says why."""
 
     holds: bool | None
     measured: float
     spread: tuple[float, float]
     n_seeds: int
     detail: str
+    open: str = "a report, without a direction to decide"
 
     @staticmethod
     def of_arm(evidence: Evidence, arm: str, conditions: Sequence[Condition], **settings: Any) -> Verdict:
@@ -141,22 +150,20 @@ class Verdict:
         *,
         headline: Any = None,
         n_seeds: int,
-        decides: bool = True,
         note: str = "",
     ) -> Verdict:
-        """All conditions together.
+        """All conditions together; nothing is decided if none of them asks for anything.
 
         **Arguments:**
 
         - `headline`: the number per seed shown as measured; by default that of the first condition.
-        - `decides`: false for a report without a direction.
         """
         numbers = (
             conditions[0].numbers if headline is None else np.atleast_1d(np.asarray(headline, dtype=float))
         )
         detail = "; ".join(str(condition) for condition in conditions)
         return Verdict(
-            all(condition.holds for condition in conditions) if decides else None,
+            all(asked) if (asked := [c.holds for c in conditions if c.relation is not None]) else None,
             float(np.median(numbers)),
             (float(numbers.min()), float(numbers.max())),
             n_seeds,
@@ -178,6 +185,7 @@ class Claim:
     - `check`: from the evidence to a verdict.
     - `decided_at`: the smallest scale at which the check means something; below it the verdict is
         `undecided`.
+    - `also`: further arms that are run with them at scales that have them; the check uses them if they are there.
     - `on_request`: run at scale quick only if asked for by id, because it takes `minutes` minutes.
     - `exploratory`: the threshold or the direction is ours, not the paper's.
     - `finding`: what a closer look showed where the verdict alone would mislead; for the results page.
@@ -190,6 +198,7 @@ class Claim:
     needs: tuple[str, ...]
     check: Callable[[Evidence], Verdict] = field(compare=False)
     decided_at: Scale = "quick"
+    also: tuple[str, ...] = ()
     on_request: bool = False
     exploratory: bool = False
     minutes: float = 0.0
@@ -222,7 +231,7 @@ class Claim:
         if SCALES.index(evidence.scale) < SCALES.index(self.decided_at):
             return Outcome(self, "undecided", verdict, f"scale {self.decided_at} decides")
         if verdict.holds is None:
-            return Outcome(self, "undecided", verdict, "a report, without a direction to decide")
+            return Outcome(self, "undecided", verdict, verdict.open)
         return Outcome(self, "holds" if verdict.holds else "fails", verdict, "")
 
 

@@ -18,7 +18,7 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
 
     **Arguments:**
 
-    - `more`: runs of the same study at other scales, whose decided claims are shown in a section of their own.
+    - `more`: runs of the same study at other scales or with other seeds, each shown in a section of its own.
     """
     study = found.study
     counts = ", ".join(f"{found.count(word)} {_verb(word)}" for word in ("holds", "fails", "undecided"))
@@ -27,7 +27,7 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
     for other in more:
         decided = [o for o in other.outcomes if o.verdict is not None]
         if decided:
-            sections.append(Section(f"At scale {other.scale}", [outcomes_table(decided), _numbers(decided)]))
+            sections.append(Section(_heading(other, found), [outcomes_table(decided), _numbers(decided)]))
     sections.append(Section("Figures", _pictures(found)))
     findings = [f"**{claim.id}** {claim.finding}" for claim in study.claims if claim.finding]
     if findings:
@@ -35,17 +35,22 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
     sections.append(
         Section("The numbers behind the verdicts", [_line(o) for o in found.outcomes if o.verdict])
     )
-    seeds = sorted({seed for arm in found.evidence.values() for seed in arm.seeds})
     footer = {
         "Version": __version__,
         "Scale": found.scale,
-        "Seeds": ", ".join(map(str, seeds)),
+        "Seeds": ", ".join(map(str, found.seeds)),
         "Machine": machine(),
         "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
     if found.jobs:
         footer["Time"] = f"{duration(found.seconds)} on {found.jobs} processes"
     return Page(study.title, lead, sections, footer)
+
+
+def _heading(other: Reproduction, found: Reproduction) -> str:
+    if other.seed_offset == found.seed_offset:
+        return f"At scale {other.scale}"
+    return f"With other seeds, scale {other.scale} (seeds {other.seeds[0]} to {other.seeds[-1]})"
 
 
 def _verb(word: str) -> str:

@@ -67,9 +67,19 @@ class Reproduction:
     seconds: float
     jobs: int
 
+    @property
+    def seeds(self) -> list[int]:
+        """All seeds of the evidence, in order."""
+        return sorted({seed for arm in self.evidence.values() for seed in arm.seeds})
+
     def count(self, word: str) -> int:
         """How many claims have this verdict."""
         return sum(outcome.word == word for outcome in self.outcomes)
+
+    def listing(self) -> dict[str, Any]:
+        """The JSON form of the claims with their verdicts alone, for a listing."""
+        claims = [outcome.claim.to_dict() | {"verdict": outcome.word} for outcome in self.outcomes]
+        return {"study": self.study.name, "scale": self.scale, "claims": claims}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -102,7 +112,7 @@ def arms_to_run(study: Study, scale: Scale, claims: Sequence[Claim], *, asked: b
         name
         for claim in claims
         if asked or scale != "quick" or not claim.on_request
-        for name in claim.needs
+        for name in (*claim.needs, *claim.also)
         if name in arms
     }
     return {name: trials for name, trials in arms.items() if name in wanted}
@@ -142,13 +152,18 @@ def reproduce(
     chosen = [study.claim(id) for id in claims] or list(study.claims)
     arms = shifted(arms_to_run(study, checked, chosen, asked=bool(claims)), seed_offset)
     started = time.perf_counter()
-    trials = [trial for group in arms.values() for trial in group]
     if on_plan is not None:
-        on_plan(trials)
-    results = execute(trials, store or Store(), jobs=jobs, cost=study.cost, fresh=fresh, on_event=on_event)
-    evidence = _evidence(arms, dict(zip(trials, results, strict=True)), checked)
+        on_plan([trial for group in arms.values() for trial in group])
+    evidence = gather(arms, checked, store=store, jobs=jobs, cost=study.cost, fresh=fresh, on_event=on_event)
     outcomes = tuple(claim.judge(evidence) for claim in chosen)
     return Reproduction(study, checked, seed_offset, evidence, outcomes, time.perf_counter() - started, jobs)
+
+
+def gather(arms: Arms, scale: Scale, *, store: Store | None = None, **how: Any) -> Evidence:
+    """Runs the trials of all arms, or takes them from the store; `how` is passed on to `execute`."""
+    trials = [trial for group in arms.values() for trial in group]
+    results = execute(trials, store or Store(), **how)
+    return _evidence(arms, dict(zip(trials, results, strict=True)), scale)
 
 
 def recall(

@@ -17,7 +17,7 @@ from recombine.tasks.encodings import (
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
 from recombine.tasks.reverse import reverse_bumps
-from recombine.tasks.rotation import pixel_blend, rotated, rotation_circle, rotation_digits, rotation_gap
+from recombine.tasks.rotation import cross_fade, rotated, rotation_circle, rotation_digits, rotation_gap
 from recombine.tasks.single_factor import (
     single_factor_positions,
     single_factor_renderings,
@@ -36,6 +36,7 @@ __all__ = [
     "bumps",
     "bumps_on_canvas",
     "bumps_real",
+    "cross_fade",
     "datasets",
     "draw_with_replacement",
     "draw_without_replacement",
@@ -43,7 +44,6 @@ __all__ = [
     "glyph_source",
     "half_pixel_hole",
     "one_hot",
-    "pixel_blend",
     "ramp",
     "ramp_with_presence",
     "reverse_bumps",

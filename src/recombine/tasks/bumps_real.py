@@ -32,7 +32,7 @@ def bumps_real(
     where: Literal["centre", "corner"] = "centre",
     train: int = 1000,
     test_in: int = 0,
-    test_out: int = 500,
+    test_out: int | Literal["grid"] = 500,
     encoding: Encoding = bump_code,
     polarity: Polarity = "dark",
     order: Order = "yx",
@@ -51,11 +51,13 @@ def bumps_real(
     **Arguments:**
 
     - `n`, `sigma`, `encoding`, `polarity`, `order`: as for `bumps`; pixels are at whole coordinates.
-    - `p`: the hole's side as a fraction of `n`; `None`: no hole, and then `test_out` must be 0.
+    - `p`: the hole's side as a fraction of `n`; `None`: no hole, and then `test_out` must be 0 or
+        `"grid"`.
     - `where`: `"centre"` or `"corner"` (the one at large x and y).
     - `train`: training rows in the seen region.
     - `test_in`: further rows in the seen region that are not trained on.
-    - `test_out`: rows in the hole.
+    - `test_out`: rows in the hole; `"grid"`: every whole position in the hole once, so that nets which were
+        trained on different data are tested on the same pictures (without a hole: every whole position).
     - `seed`: for all draws.
 
     **Returns:**
@@ -71,24 +73,25 @@ def bumps_real(
     ```
     """
     check_picture(n, sigma, polarity=polarity, order=order)
-    for field, count in (("train", train), ("test_in", test_in), ("test_out", test_out)):
+    n_out = 0 if test_out == "grid" else test_out
+    for field, count in (("train", train), ("test_in", test_in), ("test_out", n_out)):
         if not isinstance(count, int | np.integer) or count < (field == "train"):
             raise InputError(field, count, "a whole number of rows" + (", at least 1" * (field == "train")))
-    if p is None and test_out:
-        raise InputError("test_out", test_out, "0, since p=None leaves no hole to draw from")
-    check_memory(n, pictures=train + test_in + test_out)
+    if p is None and n_out:
+        raise InputError("test_out", test_out, "0 or 'grid', since p=None leaves no hole to draw from")
+    on_grid = test_out == "grid"
+    check_memory(n, pictures=train + test_in + n_out + (n * n if on_grid else 0))
     space = Space({name: (np.arange(2 * n) / 2).tolist() for name in ("x", "y")})
     split = split_by_hole(space, None if p is None else half_pixel_hole(n, p=p, where=where))
     rng = generator(seed)
-    cell = np.concatenate(
-        [
-            rng.choice(np.flatnonzero(split.seen), size=train + test_in),
-            rng.choice(np.flatnonzero(split.unseen), size=test_out)
-            if test_out
-            else np.empty(0, dtype=np.int64),
-        ]
-    )
+    cell = rng.choice(np.flatnonzero(split.seen), size=train + test_in)
+    if n_out:
+        cell = np.concatenate([cell, rng.choice(np.flatnonzero(split.unseen), size=n_out)])
     positions = _points_in(space.cells[cell] / 2, rng)
+    if on_grid:
+        whole = np.flatnonzero((space.cells % 2 == 0).all(axis=1) & (split.unseen | (p is None)))
+        cell = np.concatenate([cell, whole])
+        positions = np.concatenate([positions, space.cells[whole] / 2])
     return Task(
         split,
         inputs=encoded(encoding, positions, n),

@@ -26,6 +26,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from recombine.errors import DatasetError, InputError
+from recombine.home import home
 from recombine.tasks.dataset_catalogue import CATALOGUE, Dataset
 from recombine.tasks.dataset_sources import SOURCES, decode_cifar, decode_idx
 
@@ -61,12 +62,7 @@ def cache_folder() -> Path:
 
     ```
     """
-    home = os.environ.get("RECOMBINE_HOME")
-    if home:
-        return Path(home) / "data"
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("recombine", appauthor=False)) / "data"
+    return home() / "data"
 
 
 def find(name: str, path: str | os.PathLike[str] | None = None) -> Path | None:

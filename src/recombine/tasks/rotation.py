@@ -42,22 +42,21 @@ def rotated(image: np.ndarray, degrees: np.ndarray) -> Float32[np.ndarray, "rows
     return np.asarray(turned, dtype=np.float32).reshape(-1, *image.shape)
 
 
-def pixel_blend(
-    image: np.ndarray, *, low: float = 160.0, high: float = 200.0, steps: int = 20
-) -> Float32[np.ndarray, "steps height width"]:
-    """The cross-fade `(1 - a) R_low + a R_high`, `a` from 0 to 1: superposition in place of turning.
+def cross_fade(
+    first: np.ndarray, last: np.ndarray, shares: np.ndarray
+) -> Float32[np.ndarray, "shares height width"]:
+    """Pictures `(1 - a) first + a last` for every share a: superposition in place of turning.
 
     ```python
     >>> import numpy as np
-    >>> from recombine.tasks import pixel_blend
-    >>> pixel_blend(np.eye(28), steps=5).shape
-    (5, 28, 28)
+    >>> from recombine.tasks import cross_fade
+    >>> cross_fade(np.zeros((1, 2)), np.ones((1, 2)), np.array([0.0, 0.25])).tolist()
+    [[[0.0, 0.0]], [[0.25, 0.25]]]
 
     ```
     """
-    first, last = rotated(image, np.array([low, high]))
-    a = np.linspace(0, 1, steps, dtype=np.float32)[:, None, None]
-    return (1 - a) * first + a * last
+    a = np.asarray(shares, dtype=np.float32)[:, None, None]
+    return ((1 - a) * first + a * last).astype(np.float32)
 
 
 def rotation_circle(

@@ -6,57 +6,22 @@ import json
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from recombine._version import __version__
-from recombine.report import Column, Row, Table, percent, plus_minus, progress, table_text
-from recombine.runs import Event, Failed, Finished, Progress, Store, Trial, execute
+from recombine.report import Column, Row, Table, percent, plus_minus, table_text
+from recombine.runs import Store
 from recombine.studies.claims import Arm, Evidence, Scale
 from recombine.studies.demonstration.page import demo_page
 from recombine.studies.demonstration.world import HOLE, METHODS, SIZE, demo_study
-from recombine.studies.study import shifted
+from recombine.studies.display import TrialProgress
+from recombine.studies.study import gather, shifted
 
+SIDES: tuple[Literal["in", "out"], ...] = ("in", "out")
 WIDTH = 110
 """Columns of running text in the terminal."""
-
-
-class MethodProgress:
-    """A line of progress for every method."""
-
-    def __init__(self, trials: dict[str, tuple[Trial, ...]]) -> None:
-        self._method = {trial.key: method for method, group in trials.items() for trial in group}
-        self._parts = {method: {trial.key: 0.0 for trial in group} for method, group in trials.items()}
-        self._display = progress()
-        self._lines: dict[str, Any] = {}
-
-    def __enter__(self) -> MethodProgress:
-        self._display.__enter__()
-        width = max(map(len, self._parts))
-        for method, parts in self._parts.items():
-            self._lines[method] = self._display.line(f"{method:<{width}}", f"{len(parts)} seeds")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._display.__exit__(kind, error, trace)
-
-    def __call__(self, event: Event) -> None:
-        """Takes note of an event of the executor."""
-        trial = event.result.trial if isinstance(event, Finished) else event.trial
-        method = self._method[trial.key]
-        parts, line = self._parts[method], self._lines[method]
-        if isinstance(event, Progress):
-            parts[trial.key] = event.fraction
-        elif isinstance(event, Finished | Failed):
-            parts[trial.key] = 1.0
-        if all(part == 1.0 for part in parts.values()):
-            line.finish()
-        else:
-            line.update(sum(parts.values()) / len(parts))
 
 
 def result_table(evidence: Evidence) -> Table:
@@ -67,8 +32,8 @@ def result_table(evidence: Evidence) -> Table:
     rows = []
     for method in METHODS:
         arm = evidence[method]
-        errors = [plus_minus(arm[f"error_{s}"] / arm[f"baseline_blank_{s}"]) for s in ("in", "out")]
-        places = [percent(float(np.mean(arm[f"accuracy1_{s}"]))) for s in ("in", "out")]
+        errors = [plus_minus(arm.share_of_blank(s)) for s in SIDES]
+        places = [percent(float(np.mean(arm[f"accuracy1_{s}"]))) for s in SIDES]
         rows.append(Row([method, *errors, *places]))
     first = evidence[METHODS[0]]
     for name, key in (("(the mean picture)", "mean_image"), ("(a sum of related pictures)", "superposition")):
@@ -141,13 +106,9 @@ def demonstrate(
             "never saw combined?"
         )
         say(textwrap.fill(world, WIDTH) + "\n")
-    trials = [trial for group in groups.values() for trial in group]
-    with MethodProgress(dict(groups)) as shown:
-        results = execute(trials, Store(store), jobs=jobs, cost=study.cost, on_event=shown)
-    by_trial = dict(zip(trials, results, strict=True))
-    evidence = Evidence(
-        {method: Arm.of([by_trial[trial] for trial in group]) for method, group in groups.items()}, scale
-    )
+    with TrialProgress(study.cost, unit="seeds") as shown:
+        shown.expect(groups)
+        evidence = gather(groups, scale, store=Store(store), jobs=jobs, cost=study.cost, on_event=shown)
     table, words = result_table(evidence), explanation(evidence)
     page = demo_page(evidence, table, words).write(out)
     if as_json:

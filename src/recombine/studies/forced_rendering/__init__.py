@@ -16,15 +16,15 @@ def cost(trial: Trial) -> float:
     width, depth = settings.get("width", 128), settings.get("depth", 2)
     rows = dict(trial.task.settings).get("train") or 500
     steps = trial.recipe.steps_for(rows)
-    pixels = (settings.get("size", 28) / 28) ** 2
+    size = settings.get("size", 28) / 28
     per_step = {
-        "cnn_decoder": 0.08 * (width / 32) ** 2 * depth / 4 * pixels,
-        "mlp": 0.0025 * (width / 256) ** 2,
-        "render_net": 0.003,
-        "spatial_mlp": 0.1 * (width / 128) ** 2,
-        "pixel_transformer": 0.3 * pixels,
+        "cnn_decoder": 0.07 * (width / 32) ** 1.4 * depth / 4 * size**2,
+        "mlp": 0.0008 + 0.0014 * (width / 256) ** 2,
+        "render_net": 0.006,
+        "spatial_mlp": 0.05 * (width / 128) ** 2 * depth,
+        "pixel_transformer": 0.3 * depth * size**4 * (1 + settings.get("hidden", 2048) / 1024),
         "rotation_decoder": 0.05 * (width / 64) ** 2,
-        "cnn_encoder": 0.01,
+        "cnn_encoder": 0.009,
     }.get(name, 0.01)
     return 3.0 + per_step * steps * len(trial.seeds)
 

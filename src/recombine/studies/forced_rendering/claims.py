@@ -1,4 +1,4 @@
-"""The claims of the study, in the order of its fact list. Thresholds were fixed before anything was measured.
+"""The claims of the study. Thresholds were fixed before anything was measured.
 
 Sources: "caption" is a caption of the paper, "log", "plot" and "weights" are the authors' saved notebooks and shipped
 weights, "check" a small run made to set the threshold, "inference" a plausible direction without a published number.
@@ -7,16 +7,29 @@ weights, "check" a small run made to set the threshold, "inference" a plausible 
 from __future__ import annotations
 
 from recombine.studies.claims import Claim
-from recombine.studies.forced_rendering.arms import (
-    BUMP_COUNTS,
-    CONTOUR,
+from recombine.studies.forced_rendering.arms.failure import (
+    ALL_DEPTHS,
     DEPTHS,
-    SCALING_PER_N,
-    SCALING_SIZES,
+    MLP_DEPTHS,
     WIDTH_MULTIPLIERS,
-    bumps_only_per_n,
+    cnn_arm,
+    mlp_arm,
 )
-from recombine.studies.forced_rendering.checks import failure, further, rendering
+from recombine.studies.forced_rendering.arms.further import SIZES, size_arm
+from recombine.studies.forced_rendering.arms.rendering import (
+    HEADS,
+    TRANSFORMER_DEPTHS,
+    spatial_arm,
+    transformer_arm,
+)
+from recombine.studies.forced_rendering.arms.stripes import (
+    BUMP_COUNTS,
+    RAMP_COUNTS,
+    SCALING_SIZES,
+    multiples,
+    scaling_arm,
+)
+from recombine.studies.forced_rendering.checks import failure, further, rendering, scaling
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -77,8 +90,9 @@ CLAIMS: tuple[Claim, ...] = (
         "it fails at every depth: unseen error ≥ 2e-3 at depth 2, 4 and 8",
         "authors' code, inference",
         "–",
-        tuple(failure.depth_arm(depth) for depth in DEPTHS),
+        tuple(cnn_arm("bump", depth) for depth in DEPTHS),
         failure.every_depth_fails,
+        also=tuple(cnn_arm("bump", depth) for depth in ALL_DEPTHS),
         on_request=True,
         minutes=12,
     ),
@@ -98,9 +112,11 @@ CLAIMS: tuple[Claim, ...] = (
         ("render none", "render both", "cnn bump"),
         failure.binary_kernel,
         finding=(
-            "The cosine, which ignores contrast, is as published in every seed; the overlap, which counts "
-            "only pixels beyond half contrast, is not in two of three. That unseen pictures are too faint for "
-            "it after 300 epochs is a guess that was not tested."
+            "The cosine, which ignores contrast, is as published in every seed. The overlap counts only pixels "
+            "beyond half contrast, and two of three nets draw unseen cells too faintly for it: their brightest "
+            "pixels there reach 0.2 to 0.5, and overlap follows the kernel by 0.05 and 0.10; in the third they "
+            "reach 0.5 to 0.8, and it is 0.36. At full length it is the same (0.10, 0.18 and 0.33). With "
+            "penalties the cosine is within its bound only at full length (0.11 to 0.14)."
         ),
     ),
     Claim(
@@ -141,10 +157,13 @@ CLAIMS: tuple[Claim, ...] = (
         ("render none", "render none, 1 epoch"),
         rendering.free_render_fails,
         finding=(
-            "Seeds differ more than the one published run shows, also at full length, where unseen error ends "
-            "between 8.0e-3 and 1.4e-2 (blank 6.6e-3). In one seed the random offset of the head is still "
-            "there after epoch 1 (error 0.09, on seen and unseen cells alike), so growth since epoch 1 says "
-            "nothing about it, and 16 % of its unseen bumps are in place."
+            "The published run is one draw of many. The same net trained by PyTorch alone (python -m benchmarks "
+            "second-opinion) with the published seed 42 ends after 1000 epochs at 2.9e-2, with 4 % in place: as "
+            "published (2.8e-2, 3.75 %), so the setting is right. With seeds 42, 0 and 1 it is at 1.5e-2, 1.1e-2 "
+            "and 1.0e-2 after 300 epochs, where our seeds 0 to 2 have 6.8e-3 to 1.6e-2; at full length ours end "
+            "between 8.0e-3 and 1.4e-2 (blank 6.6e-3). In one of our seeds the random offset of the head is "
+            "still there after epoch 1 (error 0.09, on seen and unseen cells alike), so growth since epoch 1 "
+            "says nothing about it."
         ),
     ),
     Claim(
@@ -156,9 +175,12 @@ CLAIMS: tuple[Claim, ...] = (
         rendering.forced_render_works,
         finding=(
             "Seeds 0 to 2 at full length: unseen error 0.9e-4 to 3.7e-4 (published 1.5e-4), 37 to 124 times "
-            "below the net without penalties; one seed has 95 % in place (wanted 97 %). It depends on the "
-            "seed: with seeds 1000 to 1002 after 300 epochs unseen error is 3.0e-4 to 5.5e-3, at worst close "
-            "to a blank picture (6.6e-3). Why some seeds stay there was not found."
+            "below the net without penalties; one seed has 95 % in place (wanted 97 %). PyTorch alone does the "
+            "same: after 300 epochs 94, 100 and 95 % in place with seeds 42, 0 and 1, and 16, 17 and 10 times "
+            "better; seed 42 reaches 3.0e-4, 100 % and 97 times after 1000. Two things make seeds differ. A net "
+            "can sit on a plateau on which one factor alone is drawn (seed 1002, seen error 3.8e-3 until epoch "
+            "265) and then be as good as the others. And the broken stripe of a single level can swing the "
+            "whole unseen error tenfold (seed 1001, y = 30)."
         ),
     ),
     Claim(
@@ -226,11 +248,12 @@ CLAIMS: tuple[Claim, ...] = (
         "caption",
         "1 against 3",
         tuple(
-            [f"scaling {n} stripes + {m} N" for n in SCALING_SIZES for m in SCALING_PER_N]
-            + [f"scaling {n} bumps {m} N" for n in SCALING_SIZES for m in bumps_only_per_n(n)]
+            scaling_arm(n, kind, m)
+            for n in SCALING_SIZES
+            for kind in scaling.KINDS
+            for m in multiples(n, kind)
         ),
-        further.data_scaling,
-        decided_at="paper",
+        scaling.data_scaling,
         on_request=True,
         minutes=40,
     ),
@@ -258,11 +281,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "23",
-        "the pixel-token transformer: what it does on unseen cells (no direction published)",
+        "the pixel-token transformer: what it does on unseen cells (14 × 14 pictures at quick)",
         "–",
         "–",
-        ("transformer",),
-        further.transformer_report,
+        ("transformer", "spatial mlp", "cnn bump"),
+        rendering.transformer,
         on_request=True,
         exploratory=True,
         minutes=10,
@@ -275,6 +298,12 @@ CLAIMS: tuple[Claim, ...] = (
         ("encoder bump", "encoder ramp"),
         further.encoders_fail,
         exploratory=True,
+        finding=(
+            "Fragile in one number: errors are taken after the last step, and the seen error of an encoder that "
+            "answers in coordinates (Adam, no decay) is at times caught in a spike. One seed of three was, with a "
+            "ratio of 7 instead of 230 and 320, although 96 % of its seen answers are right and its unseen ones "
+            "are as bad as the others'."
+        ),
     ),
     Claim(
         "25",
@@ -307,11 +336,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "28",
-        "an enlarged canvas (no stripes) does not mend the hole: unseen error / blank",
+        "what an enlarged canvas (no stripes) does for the hole: unseen error / blank",
         "authors' code",
         "–",
-        ("canvas bump",),
-        further.report_ratio("canvas bump", "unseen / blank error", "error_out", "baseline_blank_out"),
+        ("canvas bump", "canvas ramp"),
+        further.larger_canvas,
         on_request=True,
         exploratory=True,
         minutes=4,
@@ -321,8 +350,8 @@ CLAIMS: tuple[Claim, ...] = (
         "unseen error over picture size N and hole size p, as a share of blank",
         "authors' code",
         "–",
-        tuple(f"contour {n} {p}" for n, p in CONTOUR),
-        further.contour_report,
+        tuple(size_arm("bump", n, p) for n, p in SIZES),
+        further.sizes_bump,
         on_request=True,
         exploratory=True,
         minutes=25,
@@ -333,7 +362,7 @@ CLAIMS: tuple[Claim, ...] = (
         "own variant",
         "–",
         ("rotation digits",),
-        further.report_ratio("rotation digits", "unseen / seen error", "error_out", "error_in"),
+        further.digits_in_the_gap,
         on_request=True,
         exploratory=True,
         minutes=5,
@@ -341,12 +370,123 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "31",
         "full circle: the scalar angle, which jumps at 0°, is fitted ≥ 5 times worse than (cos, sin), deeper net",
-        "log",
+        "log (validation loss)",
         "0.016 against 0.0005",
         ("rotation circle scalar", "rotation circle"),
         further.scalar_angle,
         on_request=True,
         exploratory=True,
         minutes=8,
+    ),
+    Claim(
+        "32",
+        "forced rendering with a shallower and a deeper head: how much the penalties gain",
+        "authors' code",
+        "–",
+        tuple(f"render {arm}, head {hidden}" for hidden in HEADS for arm in ("none", "both")),
+        rendering.heads,
+        on_request=True,
+        exploratory=True,
+        minutes=5,
+    ),
+    Claim(
+        "33",
+        "stripes in a ramp code with a bit that says whether a factor is there",
+        "own variant",
+        "–",
+        tuple(f"cnn stripes + {count} bumps, ramp" for count in RAMP_COUNTS),
+        further.ramp_stripes,
+        on_request=True,
+        exploratory=True,
+        minutes=8,
+    ),
+    Claim(
+        "34",
+        "MLPs fail at every depth from 3 to 7, both codes, 200 epochs: unseen error ≥ 25 % of blank",
+        "authors' code, inference",
+        "–",
+        tuple(mlp_arm(code, depth) for code in ("bump", "ramp") for depth in MLP_DEPTHS),
+        failure.every_mlp_depth_fails,
+        on_request=True,
+        exploratory=True,
+        minutes=3,
+    ),
+    Claim(
+        "35",
+        "ramp CNNs fail at every depth: unseen error ≥ 25 % of blank at depth 2, 4 and 8",
+        "authors' code, inference",
+        "–",
+        tuple(cnn_arm("ramp", depth) for depth in DEPTHS),
+        failure.every_ramp_depth_fails,
+        also=tuple(cnn_arm("ramp", depth) for depth in ALL_DEPTHS),
+        on_request=True,
+        exploratory=True,
+        minutes=20,
+    ),
+    Claim(
+        "36",
+        "the per-pixel net composes with four hidden layers too",
+        "weights",
+        "3.2e-5",
+        (spatial_arm(4),),
+        rendering.deeper_spatial_mlp,
+        on_request=True,
+        exploratory=True,
+        minutes=20,
+    ),
+    Claim(
+        "37",
+        "pixel transformers of 3, 4 and 5 layers: what they do on unseen cells (14 × 14 pictures at quick)",
+        "authors' code",
+        "–",
+        tuple(transformer_arm(depth) for depth in TRANSFORMER_DEPTHS[1:]),
+        rendering.deeper_transformers,
+        on_request=True,
+        exploratory=True,
+        minutes=40,
+    ),
+    Claim(
+        "38",
+        "superposition in CNNs trained on 20,000 draws, as published: the sum's lead over the truth",
+        "authors' code",
+        "–",
+        ("superposition bump", "superposition ramp"),
+        failure.published_sampling,
+        on_request=True,
+        exploratory=True,
+        minutes=6,
+    ),
+    Claim(
+        "39",
+        "likeness of unseen to seen pictures and the binary kernel, CNNs of the kernel scripts",
+        "authors' code",
+        "–",
+        ("kernel bump", "kernel ramp"),
+        failure.published_similarity,
+        on_request=True,
+        exploratory=True,
+        minutes=6,
+    ),
+    Claim(
+        "40",
+        "unseen error over picture size N and hole size p, ramp code, as a share of blank",
+        "authors' code",
+        "–",
+        tuple(size_arm("ramp", n, p) for n, p in SIZES),
+        further.sizes_ramp,
+        on_request=True,
+        exploratory=True,
+        minutes=25,
+    ),
+    Claim(
+        "41",
+        "1 - SSIM of unseen and of seen pictures: bump CNN with the small hole, and ramp CNN",
+        "log (wider and deeper nets)",
+        "0.162 / 0.0019 and 0.199 / 0.016",
+        ("code width 1", "cnn ramp"),
+        failure.dissimilarity_report,
+        on_request=True,
+        exploratory=True,
+        minutes=12,
     ),
 )

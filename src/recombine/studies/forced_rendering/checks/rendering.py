@@ -1,10 +1,19 @@
-"""Checks on render nets, with and without penalties (Figure 3), and on the spatially aware MLP."""
+"""Checks on render nets, with and without penalties (Figure 3), and on decoders that work pixel by pixel."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from recombine.studies.claims import Condition, Evidence, Verdict
+from recombine.studies.claims import Arm, Condition, Evidence, Verdict
+from recombine.studies.forced_rendering.arms.rendering import (
+    HEADS,
+    SPATIAL_DEPTHS,
+    TRANSFORMER_DEPTHS,
+    spatial_arm,
+    transformer_arm,
+)
 
 
 def free_render_fails(evidence: Evidence) -> Verdict:
@@ -82,9 +91,60 @@ def ablation(evidence: Evidence) -> Verdict:
     )
 
 
+def heads(evidence: Evidence) -> Verdict:
+    conditions, notes = [], []
+    for hidden in HEADS:
+        free, forced = (evidence[f"render {arm}, head {hidden}"] for arm in ("none", "both"))
+        ratio = free["error_out"] / forced["error_out"]
+        conditions.append(Condition(f"{hidden} hidden: without / with penalties", ratio))
+        notes.append(
+            f"{hidden} hidden: unseen error {np.median(forced['error_out']):.1e} with penalties, "
+            f"{np.median(forced['accuracy1_out']):.0%} in place"
+        )
+    return Verdict.of_arm(evidence, f"render both, head {HEADS[0]}", conditions, note="; ".join(notes))
+
+
 def spatial_mlp(evidence: Evidence) -> Verdict:
-    found, paper = evidence["spatial mlp"], evidence.scale == "paper"
+    return _per_pixel(evidence, SPATIAL_DEPTHS[0])
+
+
+def deeper_spatial_mlp(evidence: Evidence) -> Verdict:
+    return _per_pixel(evidence, SPATIAL_DEPTHS[1])
+
+
+def _per_pixel(evidence: Evidence, depth: int) -> Verdict:
+    arm, paper = spatial_arm(depth), evidence.scale == "paper"
+    found = evidence[arm]
     conditions = [Condition("unseen error", found["error_out"], "<=", 1e-4 if paper else 6e-4)]
     if paper:
         conditions.append(Condition("seen error", found["error_in"], "<=", 1e-5))
-    return Verdict.of_arm(evidence, "spatial mlp", conditions)
+    return Verdict.of_arm(evidence, arm, conditions)
+
+
+def transformer(evidence: Evidence) -> Verdict:
+    """Beside it the per-pixel MLP, which lacks only attention, and the CNN; both draw 28 × 28 pictures."""
+    beside = [(arm, evidence[arm]) for arm in ("spatial mlp", "cnn bump")]
+    return _transformers(evidence, TRANSFORMER_DEPTHS[:1], beside)
+
+
+def deeper_transformers(evidence: Evidence) -> Verdict:
+    return _transformers(evidence, TRANSFORMER_DEPTHS[1:])
+
+
+def _transformers(
+    evidence: Evidence, depths: Sequence[int], beside: Sequence[tuple[str, Arm]] = ()
+) -> Verdict:
+    conditions, notes = [], []
+    for depth in depths:
+        found = evidence[transformer_arm(depth)]
+        share = found.share_of_blank("out")
+        conditions.append(Condition(f"{depth} layers: unseen error / blank", share))
+        notes.append(
+            f"{depth} layers: seen error {np.median(found.share_of_blank('in')):.2g} of "
+            f"blank; in place ± 1: seen {np.median(found['accuracy1_in']):.0%}, unseen "
+            f"{np.median(found['accuracy1_out']):.0%}"
+        )
+    notes += [
+        f"{name}: unseen error / blank {np.median(arm.share_of_blank('out')):.2g}" for name, arm in beside
+    ]
+    return Verdict.of_arm(evidence, transformer_arm(depths[0]), conditions, note="; ".join(notes))

@@ -138,6 +138,47 @@ def _superposition_index(evidence: Evidence) -> Figure:
     return figure
 
 
+def _between(evidence: Evidence) -> Figure:
+    arms = present(evidence, CNNS)
+    grids = {label: np.nanmedian(evidence[arm]["error_between"], axis=0) for label, arm in arms.items()}
+    points = next(iter(grids.values())).shape[0]
+    space = task_of(evidence, BUMP).split.space
+    nearest = np.rint(np.linspace(0, space.shape[0] - 1, points)).astype(int)
+    unseen = unseen_grid(task_of(evidence, BUMP))[np.ix_(nearest, nearest)]
+    figure = map_figure(len(arms))
+    blank = median(evidence[BUMP]["baseline_blank_out"])
+    error_map_row(figure, grids, unseen, blank=blank)
+    shown = np.arange(0, space.shape[0], 10)
+    for ax in figure.axes[: len(arms)]:
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks(
+                shown * (points - 1) / (space.shape[0] - 1), labels=[str(level) for level in shown]
+            )
+    return figure
+
+
+def _own_sums(evidence: Evidence) -> Figure:
+    arms = present(evidence, CNNS)
+    task, cells = task_of(evidence, BUMP), shown_cells(evidence, BUMP)
+    rows, alike = {}, []
+    for label, arm in arms.items():
+        found = evidence[arm]
+        rows[f"{label}:\ndrawn"] = found["pictures"][0]
+        rows["sum of its own\nseen pictures" + " " * len(rows)] = found["sum_pictures"][0]
+        alike.append(f"{label} {fixed(median(found['own_superposition']), 2)}")
+    figure = image_figure(len(cells), len(rows), largest=1.0)
+    image_grid(
+        figure,
+        rows,
+        columns=cell_names(cells),
+        normalise=True,
+        marks=cells,
+        unseen=are_unseen(task, cells),
+        title=f"Correlation of the two inside the hole: {', '.join(alike)}",
+    )
+    return figure
+
+
 def _overlap(evidence: Evidence) -> Figure:
     found, split = evidence[BUMP], task_of(evidence, BUMP).split
     seen, matrix = found["overlap_seen"][0].astype(bool), found["overlap_matrix"][0]
@@ -214,6 +255,24 @@ DRAWINGS = (
         "what x and y each bring instead of combining them.",
         (BUMP,),
         _super_pictures,
+        "image",
+    ),
+    Drawing(
+        "fig1-between",
+        "Figure 1b-c, further. The same nets between the positions they were trained on.",
+        "As the maps above, on a grid of 50 × 50 real-valued positions, nearly two to a pixel. Fine stripes between "
+        "whole positions would mean that a net has learnt single positions by heart.",
+        (BUMP,),
+        _between,
+        "image",
+    ),
+    Drawing(
+        "fig1-own-sums",
+        "Figure 1d, further. Unseen pictures beside the sum of the net's own seen ones.",
+        "For every position, what the net draws, and the sum of what it draws for all seen positions that share x or "
+        "y, divided by its maximum. Every picture is stretched to full contrast, first seed.",
+        (BUMP,),
+        _own_sums,
         "image",
     ),
     Drawing(

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.probes.decoders import polarity_of
 from recombine.report import (
+    BASELINE,
     error_map,
     image_figure,
     image_grid,
     look,
     new_figure,
     number,
-    outline_unseen,
     percent,
-    sentence,
+    share_map,
 )
-from recombine.report.style import MAP_COLOURS
+from recombine.report.style import INK
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.figures.world import (
     CODES,
@@ -26,6 +27,7 @@ from recombine.studies.forced_rendering.figures.world import (
     cell_names,
     median,
     median_grid,
+    present,
     shown_cells,
     task_of,
     unseen_grid,
@@ -51,69 +53,95 @@ def _encoders(evidence: Evidence) -> Figure:
         )
         share = task_of(evidence, f"encoder {code}").split.space.grid(found["right"].mean(axis=0))
         seen_right, unseen_right = (percent(median(found[f"accuracy_{side}"])) for side in ("in", "out"))
-        _share_map(right, share, unseen, f"Right answers: seen {seen_right}, unseen {unseen_right}")
+        share_map(
+            right,
+            share,
+            unseen,
+            title=f"Right answers: seen {seen_right}, unseen {unseen_right}",
+            label="share of seeds that are right",
+        )
     return figure
 
 
-def _share_map(ax: Any, share: np.ndarray, unseen: np.ndarray, title: str) -> None:
-    """A map of shares between 0 and 1."""
-    from matplotlib.ticker import MaxNLocator
-
-    with look():
-        image = ax.imshow(share.T, origin="upper", cmap=MAP_COLOURS, vmin=0.0, vmax=1.0)
-        outline_unseen(ax, unseen)
-        ax.spines[:].set_visible(False)
-        ax.set_anchor("W")
-        ax.set_xlabel("x")
-        ax.set_ylabel("y", rotation=0, labelpad=6.0)
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(MaxNLocator(nbins=4, integer=True))
-        sentence(ax, title)
-        bar = ax.figure.colorbar(
-            image,
-            ax=ax,
-            location="bottom",
-            anchor=(0.0, 1.0),
-            panchor=False,
-            shrink=0.7,
-            aspect=30.0,
-            pad=0.03,
-        )
-        bar.set_label("share of seeds that are right")
-        bar.outline.set_visible(False)
-
-
 def _rotation(evidence: Evidence) -> Figure:
-    task, found = task_of(evidence, "rotation gap"), evidence["rotation gap"]
-    assert task.latents is not None
-    rows = np.flatnonzero(task.split.unseen[task.cell])
-    poses = found["poses"][0]
-    shown = rows[np.linspace(0, len(rows) - 1, len(poses)).astype(int)]
-    angles, before, after = task.latents[shown, 0], task.targets[rows[0]], task.targets[rows[-1] + 1]
-    low, high = task.latents[rows[0], 0], task.latents[rows[-1] + 1, 0]
-    share = ((angles - low) / (high - low))[:, None, None]
+    found = evidence["rotation gap"]
     pictures = {
         "the truth": found["pose_targets"][0],
-        "drawn": poses,
-        "cross-fade of\nthe two ends": (1 - share) * before + share * after,
+        "drawn": found["poses"][0],
+        "cross-fade of\nthe two ends": found["pose_blends"][0],
     }
-    figure = image_figure(len(poses), len(pictures))
+    degrees = found["pose_degrees"][0]
+    figure = image_figure(len(degrees), len(pictures))
     truth, blend = (number(median(found[name])) for name in ("with_truth", "with_blend"))
     image_grid(
         figure,
         pictures,
-        columns=[f"{angle:.0f}°" for angle in angles],
+        columns=[f"{angle:.0f}°" for angle in degrees],
         shades="bright",
-        unseen=np.ones(len(poses), dtype=bool),
+        unseen=np.ones(len(degrees), dtype=bool),
         title=f"In the middle of the gap: correlation {truth} with the truth, {blend} with the cross-fade",
     )
     return figure
 
 
+def _digits(evidence: Evidence) -> Figure:
+    found = evidence["rotation digits"]
+    poses = found["poses"][0]
+    ratio = number(median(found["error_out"] / found["error_in"]))
+    figure = image_figure(len(poses), 2)
+    image_grid(
+        figure,
+        {"the truth": found["pose_targets"][0], "drawn": poses},
+        columns=[f"{angle:.0f}°" for angle in found["pose_degrees"][0]],
+        shades="bright",
+        unseen=np.ones(len(poses), dtype=bool),
+        title=f"A digit at angles that only other digits were shown at: unseen error {ratio} times seen",
+    )
+    return figure
+
+
+RINGS = {
+    "gap, (cos, sin)": "rotation gap",
+    "circle, (cos, sin)": "rotation circle",
+    "circle, scalar": "rotation circle scalar",
+}
+
+
+def _rings(evidence: Evidence) -> Figure:
+    arms = present(evidence, RINGS)
+    columns = 5
+    figure, panels = new_figure(columns, rows=len(arms), aspect=1.25)
+    for line, (label, arm) in zip(panels, arms.items(), strict=True):
+        found = evidence[arm]
+        paths, shares, degrees = found["ring"][0], found["ring_share"][0], found["ring_degrees"][0]
+        chosen = np.linspace(0, len(paths) - 1, columns).astype(int)
+        for ax, stage in zip(line, chosen, strict=True):
+            title = f"stage {stage + 1} of {len(paths)}: {percent(shares[stage])}"
+            _ring(ax, paths[stage], degrees, f"{label}\n{title}" if stage == chosen[0] else f"\n{title}")
+    return figure
+
+
+def _ring(ax: Any, path: np.ndarray, degrees: np.ndarray, title: str) -> None:
+    """A path coloured by angle, with 160° to 200° as open circles."""
+    from matplotlib import colormaps
+
+    with look():
+        gap = (degrees >= 160) & (degrees < 200)
+        colours = colormaps["twilight"](degrees / 360.0)
+        ax.plot(*path.T, color=BASELINE, linewidth=0.5, zorder=1)
+        ax.scatter(*path[~gap].T, c=colours[~gap], s=6, linewidths=0)
+        ax.scatter(*path[gap].T, s=9, linewidths=0.7, facecolors="none", edgecolors=INK)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+        ax.set_title(title, fontsize=8.0, loc="left")
+
+
 def _drawn_by(arm: str, evidence: Evidence) -> Figure:
     """Targets and pictures of one arm."""
     task, cells, found = task_of(evidence, arm), shown_cells(evidence, arm), evidence[arm]
-    share = number(median(found["error_out"] / found["baseline_blank_out"]))
+    share = number(median(found.share_of_blank("out")))
     right = percent(median(found["accuracy1_out"]))
     rows = {"the truth": found["picture_targets"][0], "drawn": found["pictures"][0]}
     figure = image_figure(len(cells), len(rows))
@@ -121,7 +149,7 @@ def _drawn_by(arm: str, evidence: Evidence) -> Figure:
         figure,
         rows,
         columns=cell_names(cells),
-        shades="dark" if task.blank == 1 else "bright",
+        shades=polarity_of(task),
         marks=cells,
         unseen=are_unseen(task, cells),
         title=f"Unseen error {share} of a blank picture's, {right} at the right place ± 1 (median of seeds)",
@@ -151,6 +179,26 @@ DRAWINGS = (
         "image",
     ),
     Drawing(
+        "further-digits",
+        "Further. A turned digit, at angles that only other digits were shown at.",
+        "Here the digit is an input next to the angle, so each column is a new combination of a familiar digit and a "
+        "familiar angle. First seed.",
+        ("rotation digits",),
+        _digits,
+        "image",
+    ),
+    Drawing(
+        "further-rings",
+        "Further. The path of every layer's activity while the angle goes once round.",
+        "Two main directions (principal components) of a stage's activity, with the share of variance that they hold; "
+        "colour is the angle, open circles are 160° to 200°, the gap that the net of the first row never saw. The "
+        "authors show such paths by UMAP and find closed rings in every layer; principal components are a linear view "
+        "and need no further library. First seed.",
+        ("rotation gap",),
+        _rings,
+        "image",
+    ),
+    Drawing(
         "further-spatial-mlp",
         "Further. A net that works on every pixel by itself, given the pixel's position.",
         "The same small net computes every pixel from the code of (x, y) and the pixel's own place; nothing else "
@@ -162,8 +210,9 @@ DRAWINGS = (
     Drawing(
         "further-transformer",
         "Further. A transformer with one token per pixel.",
-        "As the net that works on every pixel by itself, but pixels can also look at each other. The paper does not "
-        "say what came out. Positions are in the hole, first seed.",
+        "As the net that works on every pixel by itself, but pixels can also look at each other. What came out of the "
+        "published runs is not known to us. At scale quick the pictures are smaller, 14 × 14. Positions are in the "
+        "hole, first seed.",
         ("transformer",),
         partial(_drawn_by, "transformer"),
         "image",

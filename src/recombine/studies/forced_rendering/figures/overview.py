@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.report import new_figure, seed_points
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.figures.layers import MLPS
-from recombine.studies.forced_rendering.figures.world import CNNS, median, present
+from recombine.studies.forced_rendering.figures.world import CNNS, median, present, shares_of_blank
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -28,13 +28,7 @@ DECODERS = {
 
 
 def _everything(evidence: Evidence) -> Figure:
-    groups = {}
-    for label, arm in present(evidence, DECODERS).items():
-        found = evidence[arm]
-        groups[label] = {
-            "seen": found["error_in"] / found["baseline_blank_in"],
-            "unseen": found["error_out"] / found["baseline_blank_out"],
-        }
+    groups = shares_of_blank(evidence, present(evidence, DECODERS))
     worse = sum(median(group["unseen"]) > 1.0 for group in groups.values())
     figure, panels = new_figure(aspect=0.2 + 0.05 * len(groups))
     seed_points(
@@ -54,8 +48,7 @@ DRAWINGS = (
         "All decoders on one scale: errors on seen and on unseen combinations.",
         "Each point is one trained net. An error of 1 is what a blank picture scores on the same cells, so anything "
         "to its right is worse than drawing nothing. The further the two colours are apart, the less a net carries "
-        "over to combinations it has not seen. Pictures, holes and training lengths differ between nets, as in the "
-        "paper.",
+        "over to combinations it has not seen. Pictures, holes and training lengths differ between nets.",
         ("cnn bump",),
         _everything,
     ),

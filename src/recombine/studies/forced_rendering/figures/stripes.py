@@ -19,7 +19,7 @@ from recombine.report import (
     tuning_curves,
 )
 from recombine.studies.claims import Evidence
-from recombine.studies.forced_rendering.arms import BUMP_COUNTS
+from recombine.studies.forced_rendering.arms.stripes import BUMP_COUNTS
 from recombine.studies.forced_rendering.figures.layers import VOLUME, volume_rows
 from recombine.studies.forced_rendering.figures.world import (
     are_unseen,

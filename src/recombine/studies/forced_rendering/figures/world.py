@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -51,6 +52,14 @@ def _built(task: Part) -> Task:
 def present(evidence: Evidence, names: dict[str, str]) -> dict[str, str]:
     """The labels and arms of which there is evidence, in order."""
     return {label: arm for label, arm in names.items() if arm in evidence}
+
+
+def shares_of_blank(evidence: Evidence, arms: Mapping[str, str]) -> dict[str, dict[str, np.ndarray]]:
+    """Errors of some arms on seen and unseen cells as shares of the blank picture's, by label."""
+    return {
+        label: {"seen": evidence[arm].share_of_blank("in"), "unseen": evidence[arm].share_of_blank("out")}
+        for label, arm in arms.items()
+    }
 
 
 def cell_rows(task: Task) -> np.ndarray:

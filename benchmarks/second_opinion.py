@@ -1,0 +1,50 @@
+"""The render net trained by PyTorch alone: do seeds differ there as much as here?
+
+Nothing of `recombine` but the task's arrays and two measures is used; initial weights, order of batches and optimiser
+are PyTorch's own.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from benchmarks import peers
+from recombine import Part, bumps, corner_hole, one_hot
+from recombine.probes import position_accuracy, squared_error
+from recombine.report import Column, Row, Table, number, percent, table_text
+
+WEIGHTS = {"no penalty": (0.0, 0.0), "both penalties": (0.1, 0.01)}
+
+
+def render_nets(seeds: list[int], epochs: int) -> str:
+    """Trains one net per seed and arm; a table of errors and of unseen bumps in place."""
+    task = bumps(
+        n=32,
+        sigma=1.5,
+        hole=Part(corner_hole, low=12),
+        encoding=one_hot,
+        polarity="bright",
+        pixels="half",
+    )
+    inputs, targets = torch.tensor(task.inputs), torch.tensor(task.targets)
+    train, unseen = torch.tensor(task.train), task.rows_out
+    steps = epochs * -(-len(train) // 32)
+    rows = []
+    for seed in seeds:
+        for name, weights in WEIGHTS.items():
+            torch.manual_seed(seed)
+            net = peers.RenderNet(32)
+            optimiser = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=1e-4)
+            batches = (train[index] for index in peers.shuffled(len(train), 32, steps))
+            penalty = (lambda net=net, weights=weights: net.penalty(*weights)) if any(weights) else None
+            peers.train(net, inputs, targets, batches, optimiser, penalty=penalty)
+            with torch.no_grad():
+                outputs = net(inputs).numpy()
+            error = squared_error(outputs, task.targets)
+            assert task.latents is not None
+            right = position_accuracy(outputs[unseen], task.latents[unseen], "bright", 1).mean()
+            found = [number(error[task.rows_in].mean()), number(error[unseen].mean()), percent(right)]
+            rows.append(Row([str(seed), name, *found]))
+    columns = [Column("seed", "right"), Column("net")]
+    columns += [Column(name, "right") for name in ("seen error", "unseen error", "unseen in place ± 1")]
+    return table_text(Table(columns, rows, caption=f"{epochs} epochs, PyTorch {torch.__version__}"))

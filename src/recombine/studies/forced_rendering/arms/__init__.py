@@ -1,0 +1,39 @@
+"""The experiments of the study, as arms of trials, at three scales.
+
+Scale `paper` is what was published (from the authors' scripts where the paper is silent). Scale `quick` keeps the
+picture size, bump width, holes and losses, and shrinks the nets and the number of steps; only the transformers draw
+smaller pictures there. Scale `smoke` only shows that everything runs.
+"""
+
+from __future__ import annotations
+
+from recombine.studies.claims import Scale
+from recombine.studies.forced_rendering.arms import failure, further, rendering, statements, stripes
+from recombine.studies.forced_rendering.arms.builder import Builder
+from recombine.studies.study import Arms
+
+GROUPS = (
+    statements.arms,
+    failure.decoders,
+    failure.depths,
+    failure.sampling,
+    failure.perceptrons,
+    rendering.render_nets,
+    rendering.heads,
+    rendering.token_decoders,
+    stripes.curricula,
+    stripes.data_scaling,
+    further.encoders,
+    further.rotations,
+    further.canvases,
+    further.sizes,
+)
+
+
+def arms(scale: Scale) -> Arms:
+    """All arms of the study at a scale, by name."""
+    build = Builder(scale)
+    return {name: trials for group in GROUPS for name, trials in group(build).items()}
+
+
+__all__ = ["arms"]

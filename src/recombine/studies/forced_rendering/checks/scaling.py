@@ -1,0 +1,94 @@
+"""The check on data scaling (Figure 4c): how much data 90 % accuracy takes, against the size of the picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from recombine.report import fitted_slope
+from recombine.studies.claims import Condition, Evidence, Verdict
+from recombine.studies.forced_rendering.arms.stripes import SCALING_SIZES, multiples, scaling_arm
+
+ENOUGH = 0.9
+KINDS = {"stripes": "stripes + bumps", "alone": "bumps only", "everywhere": "bumps only, nothing held out"}
+"""The three ways to make up the training set, and what they are called."""
+
+
+def points(evidence: Evidence, n: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Training pictures and accuracy `(sizes, seeds)`, within one pixel, of the arms of one picture size.
+
+    Accuracy is on whole positions in the hole, or, where nothing is held out, on whole positions everywhere, which
+    are never trained on because training positions are real-valued.
+    """
+    value = "accuracy_untrained" if kind == "everywhere" else "accuracy1_out"
+    run = [m for m in multiples(n, kind) if scaling_arm(n, kind, m) in evidence]
+    sizes = np.array([m * n + (2 * n if kind == "stripes" else 0) for m in run], dtype=float)
+    accuracy = [evidence[scaling_arm(n, kind, m)][value] for m in run]
+    return sizes, np.array(accuracy).reshape(len(run), -1)
+
+
+def needed(sizes: np.ndarray, accuracy: np.ndarray) -> float:
+    """The size at which `ENOUGH` is reached, between two sizes by interpolation in log size; infinite if never.
+
+    If the smallest size is enough already, it is returned, as an upper bound.
+    """
+    reached = np.flatnonzero(accuracy >= ENOUGH)
+    if not reached.size:
+        return float("inf")
+    i = int(reached[0])
+    if i == 0:
+        return float(sizes[0])
+    share = (ENOUGH - accuracy[i - 1]) / (accuracy[i] - accuracy[i - 1])
+    return float(np.exp(np.log(sizes[i - 1]) + share * np.log(sizes[i] / sizes[i - 1])))
+
+
+def data_needed(evidence: Evidence, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Picture sizes, and the training pictures that they take `(sizes, seeds)`."""
+    run = [n for n in SCALING_SIZES if len(points(evidence, n, kind)[0])]
+    found = []
+    for n in run:
+        sizes, accuracy = points(evidence, n, kind)
+        found.append([needed(sizes, column) for column in accuracy.T])
+    return np.array(run), np.array(found)
+
+
+def exponents(sizes: np.ndarray, pictures: np.ndarray) -> np.ndarray:
+    """The exponent of pictures over N for every seed; NaN where a size was not reached."""
+    return np.array([fitted_slope(sizes, own)[0] if np.isfinite(own).all() else np.nan for own in pictures.T])
+
+
+def data_scaling(evidence: Evidence) -> Verdict:
+    """An exponent is held against its bound only if 90 % was reached at every picture size, in every seed."""
+    conditions, notes, reached = [], [], True
+    for kind, bound in (("stripes", ("<=", 1.5)), ("alone", (">=", 2.0)), ("everywhere", ())):
+        slopes = exponents(*data_needed(evidence, kind))
+        exists = bool(np.isfinite(slopes).all())
+        conditions.append(Condition(f"exponent, {KINDS[kind]}", slopes, *(bound if exists else ())))
+        if not exists:
+            notes.append(_not_reached(evidence, kind))
+            reached &= kind == "everywhere"
+    notes.append(_fitted(evidence))
+    n_seeds = len(evidence[scaling_arm(SCALING_SIZES[0], "stripes", 7)].seeds)
+    verdict = Verdict.of(conditions, n_seeds=n_seeds, note="; ".join(notes))
+    if verdict.holds and not reached:
+        return replace(verdict, holds=None, open="one of the two exponents does not exist")
+    return verdict
+
+
+def _fitted(evidence: Evidence) -> str:
+    """How many nets were fitted as well as asked, and how many ran out of steps."""
+    names = [scaling_arm(n, kind, m) for n in SCALING_SIZES for kind in KINDS for m in multiples(n, kind)]
+    status = [word for name in names if name in evidence for word in evidence[name].status]
+    return f"{status.count('stopped')} of {len(status)} nets reached the training loss asked for"
+
+
+def _not_reached(evidence: Evidence, kind: str) -> str:
+    sizes, pictures = data_needed(evidence, kind)
+    missing = [int(n) for n in sizes[~np.isfinite(pictures).all(axis=1)]]
+    best = max(float(points(evidence, n, kind)[1].max()) for n in missing)
+    largest = ", ".join(str(multiples(n, kind)[-1] * n) for n in missing)
+    return (
+        f"{KINDS[kind]}: {ENOUGH:.0%} is not reached in every seed at N = {', '.join(map(str, missing))} with up to "
+        f"{largest} bumps (best {best:.0%})"
+    )
