@@ -23,8 +23,10 @@ def _needed(evidence: Evidence) -> Figure:
     series = {label: _finite(data_needed(evidence, kind)[1].T) for kind, label in KINDS.items()}
     reached = max(int(np.isfinite(values).any(axis=0).sum()) for values in series.values()) > 1
     with look():
-        figure = blank_figure(height=5.4 if reached else 2.7)
-        panels = figure.subplot_mosaic([list(KINDS), ["needed"] * 3] if reached else [list(KINDS)])
+        rows = [[kind] for kind in KINDS] + ([["needed"]] if reached else [])
+        heights = [2.0] * len(KINDS) + ([2.8] if reached else [])
+        figure = blank_figure(height=sum(heights))
+        panels = figure.subplot_mosaic(rows, height_ratios=heights)
     for kind, label in KINDS.items():
         _accuracy(panels[kind], evidence, kind, label)
     if reached:
@@ -71,8 +73,7 @@ def _accuracy(ax: Any, evidence: Evidence, kind: str, label: str) -> None:
         ax.set_ylim(-0.03, 1.05)
         log_ticks(ax.xaxis)
         ax.set_xlabel("training pictures")
-        if kind == next(iter(KINDS)):
-            ax.set_ylabel("at the right place ± 1")
+        ax.set_ylabel("at the right place ± 1")
         sentence(ax, label.capitalize())
         end_labels(ax, ends)
 
@@ -81,10 +82,10 @@ DRAWINGS = (
     Drawing(
         "fig4-data-needed",
         "Figure 4c. Training pictures needed for 90 % accuracy, with and without stripes.",
-        "Top: share of bumps drawn at the right place (within one pixel, median of the seeds) against the number of "
+        "Upper panels: share of bumps drawn at the right place (within one pixel, median of the seeds) against the number of "
         "training pictures, for several picture sizes N: on the unseen corner with stripes and bumps, on the unseen "
         "corner with bumps alone, and on the whole plane when bumps are shown everywhere. Training ends when the "
-        "training pictures are drawn well enough, or after a number of steps. Bottom: the number at which 90 % is "
+        "training pictures are drawn well enough, or after a number of steps. Below: the number at which 90 % is "
         "reached, against N, with fitted exponents; the paper reports growth like N with stripes and like N³ without. "
         "A line that never reaches 90 % has no point.",
         tuple(scaling_arm(n, kind, m) for n in SCALING_SIZES for kind in KINDS for m in multiples(n, kind)),
