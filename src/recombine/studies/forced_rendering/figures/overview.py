@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.report import new_figure, seed_points
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.figures.layers import MLPS
-from recombine.studies.forced_rendering.figures.world import CNNS, median, present, shares_of_blank
+from recombine.studies.forced_rendering.figures.world import (
+    CNNS,
+    median,
+    present,
+    shares_figure,
+    shares_of_blank,
+)
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -30,16 +35,8 @@ DECODERS = {
 def _everything(evidence: Evidence) -> Figure:
     groups = shares_of_blank(evidence, present(evidence, DECODERS))
     worse = sum(median(group["unseen"]) > 1.0 for group in groups.values())
-    figure, panels = new_figure(aspect=0.2 + 0.05 * len(groups))
-    seed_points(
-        panels[0, 0],
-        groups,
-        baselines={"blank picture": 1.0},
-        log=True,
-        title=f"On unseen combinations {worse} of {len(groups)} decoders do worse than a blank picture",
-        label="error / that of a blank picture",
-    )
-    return figure
+    title = f"On unseen combinations {worse} of {len(groups)} decoders do worse than a blank picture"
+    return shares_figure(groups, title)
 
 
 DRAWINGS = (

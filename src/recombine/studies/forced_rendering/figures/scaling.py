@@ -82,10 +82,10 @@ DRAWINGS = (
     Drawing(
         "fig4-data-needed",
         "Figure 4c. Training pictures needed for 90 % accuracy, with and without stripes.",
-        "Upper panels: share of bumps drawn at the right place (within one pixel, median of the seeds) against the number "
-        "of training pictures, for several picture sizes N: on the unseen corner with stripes and bumps, on the unseen "
-        "corner with bumps alone, and on the whole plane when bumps are shown everywhere. Training ends when the "
-        "training pictures are drawn well enough, or after a number of steps. Below: the number at which 90 % is "
+        "Upper panels: share of bumps drawn at the right place (within one pixel, median of the seeds) against the "
+        "number of training pictures, for several picture sizes N: on the unseen corner with stripes and bumps, on the "
+        "unseen corner with bumps alone, and on the whole plane when bumps are shown everywhere. Training ends when "
+        "the training pictures are drawn well enough, or after a number of steps. Below: the number at which 90 % is "
         "reached, against N, with fitted exponents; the paper reports growth like N with stripes and like N³ without. "
         "A line that never reaches 90 % has no point.",
         tuple(scaling_arm(n, kind, m) for n in SCALING_SIZES for kind in KINDS for m in multiples(n, kind)),

@@ -40,6 +40,7 @@ from recombine.studies.forced_rendering.figures.world import (
     layer_names,
     median,
     present,
+    shares_figure,
     shares_of_blank,
 )
 from recombine.studies.study import Drawing
@@ -64,16 +65,8 @@ def _depths(evidence: Evidence) -> Figure:
     arms = {f"{family}, {depth} layers": arm for family, own in series.items() for depth, arm in own.items()}
     groups = shares_of_blank(evidence, present(evidence, arms))
     composed = sum(median(group["unseen"]) < 0.25 for group in groups.values())
-    figure, panels = new_figure(aspect=0.2 + 0.05 * len(groups))
-    seed_points(
-        panels[0, 0],
-        groups,
-        baselines={"blank picture": 1.0},
-        log=True,
-        title=f"{composed} of {len(groups)} nets have an unseen error below a quarter of a blank picture's",
-        label="error / that of a blank picture",
-    )
-    return figure
+    title = f"{composed} of {len(groups)} nets have an unseen error below a quarter of a blank picture's"
+    return shares_figure(groups, title)
 
 
 def _code_widths(evidence: Evidence) -> Figure:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from recombine.parts import Part
 from recombine.probes import baseline_images, decoders
+from recombine.report import new_figure, seed_points
 from recombine.runs import Trial
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.arms import arms
 from recombine.tasks import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NO_PENALTY, BOTH_PENALTIES = "no penalty", "both penalties"
 RENDERERS = {NO_PENALTY: "render none", BOTH_PENALTIES: "render both"}
@@ -60,6 +64,20 @@ def shares_of_blank(evidence: Evidence, arms: Mapping[str, str]) -> dict[str, di
         label: {"seen": evidence[arm].share_of_blank("in"), "unseen": evidence[arm].share_of_blank("out")}
         for label, arm in arms.items()
     }
+
+
+def shares_figure(groups: Mapping[str, Mapping[str, np.ndarray]], title: str) -> Figure:
+    """`shares_of_blank` as points, one per seed, with the blank picture as a line."""
+    figure, panels = new_figure(aspect=0.2 + 0.05 * len(groups))
+    seed_points(
+        panels[0, 0],
+        groups,
+        baselines={"blank picture": 1.0},
+        log=True,
+        title=title,
+        label="error / that of a blank picture",
+    )
+    return figure
 
 
 def cell_rows(task: Task) -> np.ndarray:
