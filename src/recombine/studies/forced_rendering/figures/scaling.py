@@ -23,7 +23,7 @@ def _needed(evidence: Evidence) -> Figure:
     series = {label: _finite(data_needed(evidence, kind)[1].T) for kind, label in KINDS.items()}
     reached = max(int(np.isfinite(values).any(axis=0).sum()) for values in series.values()) > 1
     with look():
-        rows = [[kind] for kind in KINDS] + ([["needed"]] if reached else [])
+        rows: list[Any] = [[kind] for kind in KINDS] + ([["needed"]] if reached else [])
         heights = [2.0] * len(KINDS) + ([2.8] if reached else [])
         figure = blank_figure(height=sum(heights))
         panels = figure.subplot_mosaic(rows, height_ratios=heights)
