@@ -39,6 +39,9 @@ def test_a_condition_is_met_by_every_seed_or_on_average(values, relation, thresh
 def test_a_condition_says_what_was_measured_and_wanted():
     assert str(Condition("ratio", [3.0, 1.0, 2.0], ">=", 2)) == "ratio 2 [1, 3] (wanted ≥ 2) ✗"
     assert str(Condition("gap", 0.0, "==", 0)) == "gap 0 (wanted = 0) ✓"
+    some = Condition("overlap", [0.4, math.nan, 0.5], ">=", 0.3)
+    assert str(some) == "overlap 0.45 [0.4, 0.5], 1 of 3 without a value (wanted ≥ 0.3) ✗"
+    assert str(Condition("none", [math.nan], ">=", 0)) == "none nan, 1 of 1 without a value (wanted ≥ 0) ✗"
 
 
 def test_a_verdict_needs_all_conditions_and_shows_the_first():

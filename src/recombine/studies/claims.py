@@ -6,6 +6,7 @@ is made of conditions, each a measured number per seed against a threshold that 
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -118,9 +119,10 @@ class Condition:
         return bool(_RELATIONS[self.relation](numbers, self.threshold).all())
 
     def __str__(self) -> str:
-        numbers = self.numbers
-        low, high = numbers.min(), numbers.max()
-        shown = f"{low:.3g}" if low == high else f"{np.median(numbers):.3g} [{low:.3g}, {high:.3g}]"
+        middle, (low, high) = _summary(self.numbers)
+        shown = f"{middle:.3g}" if not low < high else f"{middle:.3g} [{low:.3g}, {high:.3g}]"
+        lost = int(np.isnan(self.numbers).sum())
+        shown += f", {lost} of {len(self.numbers)} without a value" if lost else ""
         if self.relation is None:
             return f"{self.label} {shown}"
         over = "" if self.over == "every" else f", {self.over} over seeds"
@@ -162,10 +164,11 @@ class Verdict:
             conditions[0].numbers if headline is None else np.atleast_1d(np.asarray(headline, dtype=float))
         )
         detail = "; ".join(str(condition) for condition in conditions)
+        middle, spread = _summary(numbers)
         return Verdict(
             all(asked) if (asked := [c.holds for c in conditions if c.relation is not None]) else None,
-            float(np.median(numbers)),
-            (float(numbers.min()), float(numbers.max())),
+            middle,
+            spread,
             n_seeds,
             f"{detail}. {note}" if note else detail,
         )
@@ -259,6 +262,14 @@ class Outcome:
             "exploratory": claim.exploratory,
             "detail": self.why if found is None else found.detail,
         }
+
+
+def _summary(numbers: np.ndarray) -> tuple[float, tuple[float, float]]:
+    """Median and range of the numbers that are there; NaN if none is."""
+    there = numbers[~np.isnan(numbers)]
+    if not there.size:
+        return math.nan, (math.nan, math.nan)
+    return float(np.median(there)), (float(there.min()), float(there.max()))
 
 
 def _finite(number: float) -> float | None:
