@@ -98,3 +98,12 @@ def test_a_module_that_does_not_exist_is_refused():
     for name in ("no_such_module_at_all:f", "no_such_package.module:f"):
         with pytest.raises(InputError, match="importable module"):
             code_fingerprint([Part(name)])
+
+
+def test_another_compiler_is_another_fingerprint(monkeypatch):
+    part = Part("recombine.tasks:bumps", n=8)
+    before = code_fingerprint((part,))
+    fingerprint._compiler.cache_clear()
+    monkeypatch.setattr(fingerprint, "version", lambda name: "99.0")
+    assert code_fingerprint((part,)) != before
+    fingerprint._compiler.cache_clear()

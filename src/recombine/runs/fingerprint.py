@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from recombine.errors import InputError
@@ -27,13 +28,14 @@ _SILENT_FIELDS = frozenset({"ctx", "kind", "type_comment"})
 
 
 def code_fingerprint(parts: Iterable[Part]) -> str:
-    """A hash of the numeric layers and of the modules of those `parts` that live elsewhere.
+    """A hash of the numeric layers, of the modules of those `parts` that live elsewhere, and of JAX's version.
 
-    Only the module that defines a part is read, not what that module imports in turn.
+    Only the module that defines a part is read, not what that module imports in turn. The compiler decides in
+    which order sums are taken, so another version of it may give other numbers.
     """
     modules = sorted({part.name.partition(":")[0] for part in parts})
     outside = [module for module in modules if not _is_numeric(module)]
-    lines = [_numeric_layers()]
+    lines = [_numeric_layers(), _compiler()]
     for module in outside:
         if module == "__main__":
             functions = sorted((p for p in parts if p.name.startswith("__main__:")), key=lambda p: p.name)
@@ -46,6 +48,15 @@ def code_fingerprint(parts: Iterable[Part]) -> str:
 def _is_numeric(module: str) -> bool:
     head, _, rest = module.partition(".")
     return head == _PACKAGE.name and rest.partition(".")[0] in NUMERIC_LAYERS
+
+
+@cache
+def _compiler() -> str:
+    """The version of JAX's compiler, without importing it."""
+    try:
+        return f"jaxlib {version('jaxlib')}"
+    except PackageNotFoundError:
+        return "no jaxlib"
 
 
 @cache
