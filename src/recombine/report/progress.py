@@ -112,7 +112,7 @@ class _PlainLine:
         if not 0.0 < fraction < 1.0 or not self._display.is_due():
             return
         left = (self._display.clock() - self._start) * (1.0 - fraction) / fraction
-        share = f"{100 * fraction:3.0f} %"
+        share = f"{int(100 * fraction):3} %"  # 100 % is said by `finish` alone
         self._display.tell(self._label, self._detail, share, f"{duration(left)} left")
 
     def finish(self, note: str = "") -> None:

@@ -22,7 +22,7 @@ ALMOST = 0.99
 
 
 class TrialProgress:
-    """A line of progress for every group of trials, in which trials count by their estimated cost.
+    """A line of progress for every group of trials that has begun; trials count by their estimated cost.
 
     Trials that the store answers are not part of the work; if it answers all, nothing is shown.
 
@@ -67,15 +67,11 @@ class TrialProgress:
             self._done[trial.key] = min(event.fraction, ALMOST)  # probes come after the last step
         else:
             self._done[trial.key] = float(isinstance(event, Finished | Failed))
-        if not self._lines and trial.key in work:
-            width = max(map(len, self._work))
-            self._lines = {
-                name: self._display.line(f"{name:<{width}}", f"{len(parts)} {self._unit}")
-                for name, parts in self._work.items()
-                if parts
-            }
         if label not in self._lines:
-            return
+            if trial.key not in work:
+                return
+            width = max(map(len, self._work))
+            self._lines[label] = self._display.line(f"{label:<{width}}", f"{len(work)} {self._unit}")
         if all(self._done.get(key) == 1.0 for key in work):
             self._lines[label].finish()
         else:
