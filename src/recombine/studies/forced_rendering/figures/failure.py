@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +38,7 @@ from recombine.studies.study import Drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BUMP = "cnn bump"
+BUMP, RAMP = "cnn bump", "cnn ramp"
 
 TRUTH, SUM = "the truth", "the sum"
 
@@ -179,8 +180,8 @@ def _own_sums(evidence: Evidence) -> Figure:
     return figure
 
 
-def _overlap(evidence: Evidence) -> Figure:
-    found, split = evidence[BUMP], task_of(evidence, BUMP).split
+def _overlap(arm: str, evidence: Evidence) -> Figure:
+    found, split = evidence[arm], task_of(evidence, arm).split
     seen, matrix = found["overlap_seen"][0].astype(bool), found["overlap_matrix"][0]
     every = -(-split.space.n_cells // len(seen))
     kept = np.concatenate([np.flatnonzero(mask)[::every] for mask in (split.seen, split.unseen)])
@@ -206,8 +207,8 @@ def _overlap(evidence: Evidence) -> Figure:
     return figure
 
 
-def _kernel_fits(evidence: Evidence) -> Figure:
-    found = evidence[BUMP]
+def _kernel_fits(arm: str, evidence: Evidence) -> Figure:
+    found = evidence[arm]
     groups = {label: {"unseen": found[f"kernel_{family}_out"]} for family, label in FAMILIES.items()}
     best = min(FAMILIES, key=lambda family: median(found[f"kernel_{family}_out"]))
     nothing = median(found["kernel_constant_out"])
@@ -294,7 +295,16 @@ DRAWINGS = (
         "correlations above are of that block; the cosine between pictures also counts what is too faint to be called "
         "dark.",
         (BUMP,),
-        _overlap,
+        partial(_overlap, BUMP),
+        "image",
+    ),
+    Drawing(
+        "fig1-kernel-ramp",
+        "Figure 1e for the ramp code. Which pictures overlap, beside the binary kernel.",
+        "As above, for the CNN that gets x and y as two numbers. Neighbouring numbers are alike before anything is "
+        "learnt, so the net has less reason to follow a kernel that knows only equal and unequal.",
+        (RAMP,),
+        partial(_overlap, RAMP),
         "image",
     ),
     Drawing(
@@ -304,6 +314,13 @@ DRAWINGS = (
         "point per seed. Kernel widths are chosen on seen cells only. A small difference means that the net acts like "
         "that kernel there; the line is the constant kernel, which predicts the mean of the seen pictures everywhere.",
         (BUMP,),
-        _kernel_fits,
+        partial(_kernel_fits, BUMP),
+    ),
+    Drawing(
+        "fig1-kernel-fits-ramp",
+        "Figure 1e for the ramp code, further. How well simple kernels predict its pictures.",
+        "As above, for the CNN that gets x and y as two numbers. One point per seed.",
+        (RAMP,),
+        partial(_kernel_fits, RAMP),
     ),
 )
