@@ -157,3 +157,22 @@ def test_a_store_that_is_a_file_is_refused(tmp_path):
 
 def test_main_is_the_entry_point():
     assert callable(main)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["report", "forced-rendering", "--beside", "x"], "error: Invalid value for '--beside'"),
+        (["nosuch"], "error: No such command 'nosuch'"),
+        (["reproduce", "forced-rendering", "--wat"], "error: No such option: --wat"),
+        (["claims", "nosuch"], "error: study: got 'nosuch', expected one of forced-rendering"),
+    ],
+)
+def test_bad_words_get_one_line_and_exit_code_2(words, line, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["recombine", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.startswith(line)
+    assert said.count("\n") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -325,15 +325,27 @@ def data_verify(
 
 def main() -> None:
     """Runs the command line: bad input and an unusable store are one line and exit code 2."""
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     try:
-        app()
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        fail("stopped; what is finished is kept", 1)
     except (InputError, StoreError, DatasetError) as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except RuntimeError as error:
+        fail(str(error), 2)
+    except Exception as error:
         from recombine.runs import ExecutionError
 
-        if not isinstance(error, ExecutionError):
+        if isinstance(error, ExecutionError):
+            fail(str(error), 1)
+        if not hasattr(error, "format_message"):  # what the option parser raises
             raise
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        message = " ".join(error.format_message().split())
+        fail(message, 2) if message else sys.exit(2)  # empty: help was shown
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(line: str, code: int) -> NoReturn:
+    """Says in one line what is wrong, and ends."""
+    typer.echo(f"error: {line}", err=True)
+    sys.exit(code)
