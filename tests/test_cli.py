@@ -69,12 +69,12 @@ def test_claims_lists_sources_and_published_values(run):
 
 
 def test_reproduce_prints_one_json_object(run, tmp_path):
-    result = run("reproduce", "forced-rendering", "--claim", "1", "--claim", "3", "--jobs", "1",
+    result = run("reproduce", "forced-rendering", "--claim", "1", "--claim", "3", "--jobs", "0",
                  "--store", tmp_path, "--json")  # fmt: skip
     found = json.loads(result.stdout)
     assert set(found) >= {"study", "scale", "version", "claims"}
     assert [(claim["id"], claim["verdict"]) for claim in found["claims"]] == [("1", "holds"), ("3", "holds")]
-    again = run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "1", "--store", tmp_path)
+    again = run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "0", "--store", tmp_path)
     assert "holds 1 · fails 0 · undecided 0" in again.output
 
 
@@ -82,7 +82,7 @@ def test_report_writes_a_page_from_the_store(run, tmp_path):
     missing = command("report", "forced-rendering", "--store", tmp_path, "--out", tmp_path / "page.html")
     assert missing.returncode == 2
     assert "run `recombine reproduce forced-rendering` first" in missing.stderr
-    run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "1", "--store", tmp_path)
+    run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "0", "--store", tmp_path)
     result = run("report", "forced-rendering", "--store", tmp_path, "--out", tmp_path / "page.html")
     assert result.exit_code == 0, result.output
     assert "forced rendering of disentangled latents" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -125,7 +125,7 @@ def test_data_lists_what_is_here(run, tmp_path, monkeypatch):
             ["reproduce", "forced-rendering", "--claim", "99"],
             "error: claim: got '99', expected one of 1, 2, 3",
         ),
-        (["reproduce", "forced-rendering", "--claim", "1", "--jobs", "0"], "error: jobs: got 0"),
+        (["reproduce", "forced-rendering", "--claim", "1", "--jobs", "-1"], "error: jobs: got -1"),
         (
             ["reproduce", "forced-rendering", "--out", "page.pdf"],
             "error: out: got 'page.pdf', expected a file name",

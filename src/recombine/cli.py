@@ -29,7 +29,9 @@ StoreOption = Annotated[
     Path | None,
     typer.Option("--store", help="Folder of results (default: $RECOMBINE_HOME or the user's cache)."),
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", help="Processes, each on a core of its own.")]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", help="Processes, each on a core of its own; their number changes no result.")
+]
 IdleJobsOption = Annotated[
     int, typer.Option("--jobs", help="As for reproduce; this command trains nothing, so it changes nothing.")
 ]

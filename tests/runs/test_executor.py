@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError, StoreError
-from recombine.runs import ExecutionError, Failed, Finished, Progress, Started, execute, run_trial
+from recombine.fit import Recipe
+from recombine.parts import Part
+from recombine.runs import (
+    ExecutionError,
+    Failed,
+    Finished,
+    Progress,
+    Started,
+    Store,
+    Trial,
+    execute,
+    run_trial,
+)
 
 BATCH = """
 import sys
@@ -81,7 +93,7 @@ def is_gone(pid):
         return True
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [0, 2])
 def test_results_come_in_order_and_duplicates_run_once(store, make_trial, tmp_path, jobs):
     log = tmp_path / "log"
     trials = [make_trial("logged", seeds=(0,), log=str(log), label=i) for i in (3, 1, 2, 1, 3)]
@@ -122,7 +134,7 @@ def test_workers_are_pinned_and_leave_jax_alone_without_a_net(store, make_trial)
         assert (cores.values["cores"] == 1).all()
 
 
-@pytest.mark.parametrize("jobs", [0, -1, 1.5, True])
+@pytest.mark.parametrize("jobs", [-1, 1.5, True])
 def test_bad_jobs(store, jobs):
     with pytest.raises(InputError, match="jobs"):
         execute([], store, jobs=jobs)
@@ -133,7 +145,7 @@ def test_nothing_to_do_needs_no_store(store):
     assert not store.path.exists()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [0, 2])
 def test_a_failing_trial_does_not_stop_the_others(store, make_trial, jobs, caplog):
     caplog.set_level(logging.DEBUG, logger="recombine.runs")
     good = [make_trial(n=n) for n in (3, 4)]
@@ -232,3 +244,19 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     )
     assert done.returncode != 0
     assert "under `if __name__ == '__main__':`" in done.stderr
+
+
+def test_the_number_of_processes_changes_no_digit(tmp_path):
+    trials = [
+        Trial(
+            task=Part("recombine.tasks:bumps", n=16, hole=Part("recombine.spaces:corner_hole", low=8)),
+            net=Part("recombine.nets:mlp", inputs=32, width=256, depth=2, outputs=(16, 16)),
+            recipe=Recipe(steps=30),
+            probes=(Part("recombine.probes.decoders:errors"),),
+            seeds=(seed,),
+        )
+        for seed in (0, 1)
+    ]
+    found = [execute(trials, Store(tmp_path / str(jobs)), jobs=jobs) for jobs in (1, 2)]
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.values["error"], other.values["error"])

@@ -23,7 +23,7 @@ def execute(
     trials: Iterable[Trial],
     store: Store,
     *,
-    jobs: int = 1,
+    jobs: int = 0,
     on_event: Callable[[Event], None] | None = None,
     fresh: bool = False,
     cost: Callable[[Trial], float] | None = None,
@@ -36,8 +36,9 @@ def execute(
 
     **Arguments:**
 
-    - `jobs`: 1 runs in this process; more run in that many processes, each pinned to a core. A script must
-        then call this under `if __name__ == "__main__":`.
+    - `jobs`: worker processes, each pinned to a core, so that their number does not change a single digit. A
+        script must then call this under `if __name__ == "__main__":`. 0 runs in this process instead, with as
+        many threads as it has; sums may then be taken in another order, and last digits differ.
     - `on_event`: called with `Started`, `Progress`, `Finished` and `Failed` as they happen. Every distinct
         trial ends in exactly one `Finished` or `Failed`, those from the store included.
     - `fresh`: run also what the store has, and replace it.
@@ -64,8 +65,8 @@ def execute(
 
     ```
     """
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise InputError("jobs", jobs, "a whole number of processes, at least 1")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
+        raise InputError("jobs", jobs, "a whole number of processes, or 0 to run in this one")
     trials = list(trials)
     distinct = {trial.key: trial for trial in trials}
     results: dict[str, Result] = {}
@@ -86,7 +87,7 @@ def execute(
     schedule = Schedule((trial for key, trial in distinct.items() if key not in results), cost)
     if len(schedule):
         store.check_writable()
-    if jobs == 1:
+    if jobs == 0:
         _run_here(schedule, store, fresh=fresh, emit=emit)
     elif len(schedule):
         run_in_pool(schedule, store, jobs=jobs, fresh=fresh, emit=emit)

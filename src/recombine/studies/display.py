@@ -151,10 +151,10 @@ def claim_list(found: Reproduction) -> Table:
 
 def opening_line(found: Reproduction) -> str:
     """Study, scale, seeds, claims, time."""
-    jobs = f"{found.jobs} process{'es' if found.jobs > 1 else ''}"
+    jobs = f"on {found.jobs} process{'es' if found.jobs > 1 else ''}" if found.jobs else "in this process"
     return (
         f"{found.study.name} · scale {found.scale} · {len(found.seeds)} seeds · {len(found.outcomes)} claims · "
-        f"{duration(found.seconds)} on {jobs}"
+        f"{duration(found.seconds)} {jobs}"
     )
 
 

@@ -133,7 +133,7 @@ def reproduce(
     seed_offset: int = 0,
     claims: Sequence[str] = (),
     store: Store | None = None,
-    jobs: int = 1,
+    jobs: int = 0,
     fresh: bool = False,
     on_event: Callable[[Any], None] | None = None,
     on_plan: Callable[[Sequence[Trial]], None] | None = None,
