@@ -327,8 +327,6 @@ def data_verify(
 
 def main() -> None:
     """Runs the command line: bad input and an unusable store are one line and exit code 2."""
-    if len(sys.argv) == 1:
-        sys.argv.append("--help")
     try:
         code = app(standalone_mode=False)
     except typer.Abort:

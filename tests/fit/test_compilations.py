@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import pytest
 
 from recombine.fit import Noise, Penalty, Recipe, adamw, fit
 from recombine.nets import mlp
@@ -19,21 +17,6 @@ NET = Part(mlp, inputs=3, width=8, depth=1, outputs=2)
 
 def activity(net: Any, outputs: Any, batch: Any) -> jax.Array:
     return jnp.mean(outputs["hidden0"] ** 2)
-
-
-@pytest.fixture
-def compiled() -> Iterator[list[str]]:
-    """The names of the functions that XLA compiles while the test runs."""
-    names: list[str] = []
-    listening = True
-
-    def listen(event: str, seconds: float, **labels: Any) -> None:
-        if listening and event == "/jax/core/compile/backend_compile_duration":
-            names.append(labels.get("fun_name", "unknown"))
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    yield names
-    listening = False
 
 
 def test_a_sweep_compiles_once(gaussian_task: Task, compiled: list[str]) -> None:

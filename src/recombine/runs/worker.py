@@ -31,15 +31,15 @@ def serve(connection: Connection, store_path: str, core: int | None) -> None:
     if core is not None:
         os.sched_setaffinity(0, {core})
     threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
-    store, last = Store(store_path), None
+    store, program = Store(store_path), None
     _send(connection, "ready")
     while True:
         try:
             order = json.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
-        _send(connection, *_answer(connection, store, order, last))
-        last = order["program"]
+        _send(connection, *_answer(connection, store, order, program))
+        program = order["program"]
 
 
 def one_line(error: BaseException) -> str:
@@ -51,7 +51,7 @@ def _answer(
     connection: Connection, store: Store, order: dict[str, Any], program: str | None
 ) -> tuple[Any, ...]:
     """Runs the trial of an order; `program` is what the trial before it had compiled."""
-    last = 0.0
+    told = 0.0
 
     def begin() -> None:
         _send(connection, "started")
@@ -61,9 +61,9 @@ def _answer(
             forget_programs()
 
     def progress(fraction: float) -> None:
-        nonlocal last
-        if time.monotonic() - last > _PROGRESS_INTERVAL:
-            last = time.monotonic()
+        nonlocal told
+        if time.monotonic() - told > _PROGRESS_INTERVAL:
+            told = time.monotonic()
             _send(connection, "progress", fraction)
 
     try:

@@ -94,14 +94,13 @@ class Evidence(Mapping[str, Arm]):
 class Condition:
     """One measured number per seed against a threshold; without a relation it is only reported.
 
-    - `over`: `"every"` seed must meet it, or the `"mean"` or the `"median"` over seeds.
+    Every seed must meet it.
     """
 
     label: str
     values: Any
     relation: str | None = None
     threshold: float = float("nan")
-    over: Literal["every", "mean", "median"] = "every"
 
     @property
     def numbers(self) -> np.ndarray:
@@ -113,10 +112,7 @@ class Condition:
         """Whether the condition is met, `None` if it asks for nothing. A NaN never meets a condition."""
         if self.relation is None:
             return None
-        numbers = self.numbers
-        if self.over != "every":
-            numbers = np.atleast_1d(np.mean(numbers) if self.over == "mean" else np.median(numbers))
-        return bool(_RELATIONS[self.relation](numbers, self.threshold).all())
+        return bool(_RELATIONS[self.relation](self.numbers, self.threshold).all())
 
     def __str__(self) -> str:
         middle, (low, high) = _summary(self.numbers)
@@ -125,21 +121,20 @@ class Condition:
         shown += f", {lost} of {len(self.numbers)} without a value" if lost else ""
         if self.relation is None:
             return f"{self.label} {shown}"
-        over = "" if self.over == "every" else f", {self.over} over seeds"
         mark = "✓" if self.holds else "✗"
-        return f"{self.label} {shown} (wanted {_SIGNS[self.relation]} {self.threshold:g}{over}) {mark}"
+        return f"{self.label} {shown} (wanted {_SIGNS[self.relation]} {self.threshold:g}) {mark}"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. `holds` is `None` when nothing was decided, and `open` says why."""
+    """What a check found. `holds` is `None` when nothing was decided, and `reason` says why."""
 
     holds: bool | None
     measured: float
     spread: tuple[float, float]
     n_seeds: int
     detail: str
-    open: str = "a report, without a direction to decide"
+    reason: str = "a report, without a direction to decide"
 
     @staticmethod
     def of_arm(evidence: Evidence, arm: str, conditions: Sequence[Condition], **settings: Any) -> Verdict:
@@ -234,7 +229,7 @@ class Claim:
         if SCALES.index(evidence.scale) < SCALES.index(self.decided_at):
             return Outcome(self, "undecided", verdict, f"scale {self.decided_at} decides")
         if verdict.holds is None:
-            return Outcome(self, "undecided", verdict, verdict.open)
+            return Outcome(self, "undecided", verdict, verdict.reason)
         return Outcome(self, "holds" if verdict.holds else "fails", verdict, "")
 
 

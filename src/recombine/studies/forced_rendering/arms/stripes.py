@@ -20,6 +20,8 @@ SCALING_STRIPES = (0, 1, 2, 4, 7, 10)
 """Bumps per N beside the stripes in the data-scaling experiment."""
 SCALING_EVERYWHERE = (1, 2, 4, 8, 16, 32)
 """Real-valued bumps per N in its arms without stripes and without a hole."""
+KINDS = {"stripes": "stripes + bumps", "alone": "bumps only", "everywhere": "bumps only, nothing held out"}
+"""The three ways to make up a training set in the data-scaling experiment, and what they are called."""
 FITTED = 0.02
 """Training stops when the loss is this share of a blank picture's error."""
 
@@ -94,6 +96,11 @@ def alone_per_n(n: int) -> tuple[int, ...]:
 def multiples(n: int, kind: str) -> tuple[int, ...]:
     """Bumps per N in the arms of one kind."""
     return {"stripes": SCALING_STRIPES, "alone": alone_per_n(n), "everywhere": SCALING_EVERYWHERE}[kind]
+
+
+def scaling_arms() -> tuple[str, ...]:
+    """All arms of the data-scaling experiment."""
+    return tuple(scaling_arm(n, kind, m) for n in SCALING_SIZES for kind in KINDS for m in multiples(n, kind))
 
 
 def scaling_arm(n: int, kind: str, per_n: int) -> str:

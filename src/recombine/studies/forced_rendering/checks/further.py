@@ -1,4 +1,4 @@
-"""Checks on stripes (Figure 4), encoders, rotation and variants."""
+"""Checks on encoders, rotation, code widths, and the sizes of canvas, picture and hole."""
 
 from __future__ import annotations
 
@@ -7,41 +7,7 @@ import numpy as np
 from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.forced_rendering.arms.failure import WIDTH_MULTIPLIERS
 from recombine.studies.forced_rendering.arms.further import SIZES, size_arm
-from recombine.studies.forced_rendering.arms.stripes import BUMP_COUNTS, RAMP_COUNTS
 from recombine.tasks import glyph_source
-
-
-def stripes_alone(evidence: Evidence) -> Verdict:
-    stripes, control = evidence["mlp stripes only"], evidence["mlp bumps only"]
-    return Verdict.of_arm(
-        evidence,
-        "mlp stripes only",
-        [
-            Condition("unseen at the exact place, stripes only", stripes["accuracy0_out"], ">=", 0.75),
-            Condition("252 bumps, no stripes", control["accuracy0_out"], "<=", 0.10),
-        ],
-    )
-
-
-def stripes_and_bumps(evidence: Evidence) -> Verdict:
-    mixed, alone = evidence["cnn stripes + 196 bumps"], evidence["cnn stripes + 0 bumps"]
-    return Verdict.of_arm(
-        evidence,
-        "cnn stripes + 196 bumps",
-        [
-            Condition("unseen at the right place ± 1", mixed["accuracy1_out"], ">=", 0.9),
-            Condition("unseen error / stripes only", mixed["error_out"] / alone["error_out"], "<", 0.5),
-        ],
-    )
-
-
-def ramp_stripes(evidence: Evidence) -> Verdict:
-    conditions = []
-    for count in RAMP_COUNTS[::-1]:
-        found = evidence[f"cnn stripes + {count} bumps, ramp"]
-        conditions.append(Condition(f"stripes + {count} bumps: unseen in place ± 1", found["accuracy1_out"]))
-        conditions.append(Condition("seen", found["accuracy1_in"]))
-    return Verdict.of_arm(evidence, "cnn stripes + 196 bumps, ramp", conditions)
 
 
 def rotation_gap(evidence: Evidence) -> Verdict:
@@ -62,19 +28,6 @@ def scalar_angle(evidence: Evidence) -> Verdict:
     ratio = scalar.curves["validation"][:, -1] / pair.curves["validation"][:, -1]
     condition = Condition("validation loss, scalar / (cos, sin)", ratio, ">=", 5)
     return Verdict.of_arm(evidence, "rotation circle", [condition])
-
-
-def bump_counts(evidence: Evidence) -> Verdict:
-    arms = {count: evidence[f"cnn stripes + {count} bumps"] for count in BUMP_COUNTS}
-    listed = ", ".join(
-        f"{count}: {np.median(arm['accuracy1_out']):.0%}, error {np.median(arm['error_out']):.1e}"
-        for count, arm in arms.items()
-    )
-    control = np.median(evidence["cnn 252 bumps, no stripes"]["accuracy1_out"])
-    note = f"Unseen bumps in place ± 1 by number of bumps: {listed}. 252 bumps without stripes: {control:.0%}"
-    worst = np.min([arm["accuracy1_out"] for arm in arms.values()], axis=0)
-    condition = Condition("lowest accuracy over all counts", worst)
-    return Verdict.of_arm(evidence, "cnn stripes + 50 bumps", [condition], note=note)
 
 
 def wider_codes(evidence: Evidence) -> Verdict:
@@ -104,18 +57,6 @@ def encoders_fail(evidence: Evidence) -> Verdict:
     )
 
 
-def repeatable(evidence: Evidence) -> Verdict:
-    found = evidence["repeatability"]
-    return Verdict.of_arm(
-        evidence,
-        "repeatability",
-        [
-            Condition("same seed, largest difference", found["repeat_gap"], "==", 0),
-            Condition("different seeds", found["seed_gap"], ">", 0),
-        ],
-    )
-
-
 def digits_in_the_gap(evidence: Evidence) -> Verdict:
     found = evidence["rotation digits"]
     note = f"Seen error {np.median(found['error_in']):.1e}, unseen {np.median(found['error_out']):.1e}"
@@ -132,15 +73,7 @@ def larger_canvas(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(evidence, "canvas bump", conditions)
 
 
-def sizes_bump(evidence: Evidence) -> Verdict:
-    return _sizes(evidence, "bump")
-
-
-def sizes_ramp(evidence: Evidence) -> Verdict:
-    return _sizes(evidence, "ramp")
-
-
-def _sizes(evidence: Evidence, code: str) -> Verdict:
+def sizes(evidence: Evidence, *, code: str) -> Verdict:
     arms = [evidence[size_arm(code, n, p)] for n, p in SIZES]
     unseen = np.stack([arm.share_of_blank("out") for arm in arms])
     note = f"Seen error / blank, median: {np.median([arm.share_of_blank('in') for arm in arms]):.2g}"

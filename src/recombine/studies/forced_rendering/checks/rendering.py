@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recombine.studies.claims import Arm, Condition, Evidence, Verdict
+from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.forced_rendering.arms.rendering import (
     HEADS,
-    SPATIAL_DEPTHS,
-    TRANSFORMER_DEPTHS,
     spatial_arm,
     transformer_arm,
 )
@@ -104,15 +102,7 @@ def heads(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(evidence, f"render both, head {HEADS[0]}", conditions, note="; ".join(notes))
 
 
-def spatial_mlp(evidence: Evidence) -> Verdict:
-    return _per_pixel(evidence, SPATIAL_DEPTHS[0])
-
-
-def deeper_spatial_mlp(evidence: Evidence) -> Verdict:
-    return _per_pixel(evidence, SPATIAL_DEPTHS[1])
-
-
-def _per_pixel(evidence: Evidence, depth: int) -> Verdict:
+def per_pixel(evidence: Evidence, *, depth: int) -> Verdict:
     arm, paper = spatial_arm(depth), evidence.scale == "paper"
     found = evidence[arm]
     conditions = [Condition("unseen error", found["error_out"], "<=", 1e-4 if paper else 6e-4)]
@@ -121,19 +111,8 @@ def _per_pixel(evidence: Evidence, depth: int) -> Verdict:
     return Verdict.of_arm(evidence, arm, conditions)
 
 
-def transformer(evidence: Evidence) -> Verdict:
-    """Beside it the per-pixel MLP, which lacks only attention, and the CNN; both draw 28 × 28 pictures."""
-    beside = [(arm, evidence[arm]) for arm in ("spatial mlp", "cnn bump")]
-    return _transformers(evidence, TRANSFORMER_DEPTHS[:1], beside)
-
-
-def deeper_transformers(evidence: Evidence) -> Verdict:
-    return _transformers(evidence, TRANSFORMER_DEPTHS[1:])
-
-
-def _transformers(
-    evidence: Evidence, depths: Sequence[int], beside: Sequence[tuple[str, Arm]] = ()
-) -> Verdict:
+def transformers(evidence: Evidence, *, depths: Sequence[int], beside: Sequence[str] = ()) -> Verdict:
+    """What they do, and what the arms `beside` them do."""
     conditions, notes = [], []
     for depth in depths:
         found = evidence[transformer_arm(depth)]
@@ -144,7 +123,6 @@ def _transformers(
             f"blank; in place ± 1: seen {np.median(found['accuracy1_in']):.0%}, unseen "
             f"{np.median(found['accuracy1_out']):.0%}"
         )
-    notes += [
-        f"{name}: unseen error / blank {np.median(arm.share_of_blank('out')):.2g}" for name, arm in beside
-    ]
+    for name in beside:
+        notes.append(f"{name}: unseen error / blank {np.median(evidence[name].share_of_blank('out')):.2g}")
     return Verdict.of_arm(evidence, transformer_arm(depths[0]), conditions, note="; ".join(notes))

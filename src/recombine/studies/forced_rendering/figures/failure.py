@@ -11,8 +11,6 @@ from recombine.probes import binary_kernel
 from recombine.report import (
     error_map_row,
     fixed,
-    image_figure,
-    image_grid,
     map_figure,
     new_figure,
     number,
@@ -23,12 +21,10 @@ from recombine.report import (
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.figures.world import (
     CNNS,
-    are_unseen,
-    cell_names,
+    cells_figure,
     median,
     median_grid,
     present,
-    shown_cells,
     superposed,
     task_of,
     unseen_grid,
@@ -72,30 +68,19 @@ def _error_maps(evidence: Evidence) -> Figure:
 
 
 def _pictures(evidence: Evidence) -> Figure:
-    task, cells = task_of(evidence, BUMP), shown_cells(evidence, BUMP)
     rows = {"the truth": evidence[BUMP]["picture_targets"][0]}
     stretched = []
     for label, arm in present(evidence, CNNS).items():
         drawn = evidence[arm]["pictures"][0]
         stretched.append(f"{label},\nfull contrast")
         rows |= {label: drawn, stretched[-1]: drawn}
-    rows["sum of related\nseen pictures"] = superposed(task, cells)
+    rows["sum of related\nseen pictures"] = superposed(evidence, BUMP)
     right = percent(median(evidence[BUMP]["accuracy1_out"]))
-    figure = image_figure(len(cells), len(rows), largest=0.95)
-    image_grid(
-        figure,
-        rows,
-        columns=cell_names(cells),
-        normalise=stretched,
-        marks=cells,
-        unseen=are_unseen(task, cells),
-        title=f"Bump code: {right} of unseen bumps are drawn at the right place ± 1",
-    )
-    return figure
+    title = f"Bump code: {right} of unseen bumps are drawn at the right place ± 1"
+    return cells_figure(evidence, BUMP, rows, largest=0.95, normalise=stretched, title=title)
 
 
 def _super_pictures(evidence: Evidence) -> Figure:
-    task, cells = task_of(evidence, BUMP), shown_cells(evidence, BUMP)
     x_alone, y_alone, drawn = np.moveaxis(evidence[BUMP]["super_pictures"][0], 1, 0)
     total = x_alone + y_alone
     rows = {
@@ -105,17 +90,8 @@ def _super_pictures(evidence: Evidence) -> Figure:
         "picture of (x, y)": drawn,
     }
     alike = median([np.corrcoef(a.ravel(), b.ravel())[0, 1] for a, b in zip(total, drawn, strict=True)])
-    figure = image_figure(len(cells), len(rows), largest=1.05)
-    image_grid(
-        figure,
-        rows,
-        columns=cell_names(cells),
-        marks=cells,
-        normalise=True,
-        unseen=are_unseen(task, cells),
-        title=f"The sum and the picture of the pair correlate by {fixed(alike, 2)} (median)",
-    )
-    return figure
+    title = f"The sum and the picture of the pair correlate by {fixed(alike, 2)} (median)"
+    return cells_figure(evidence, BUMP, rows, largest=1.05, normalise=True, title=title)
 
 
 def _superposition_index(evidence: Evidence) -> Figure:
@@ -159,25 +135,14 @@ def _between(evidence: Evidence) -> Figure:
 
 
 def _own_sums(evidence: Evidence) -> Figure:
-    arms = present(evidence, CNNS)
-    task, cells = task_of(evidence, BUMP), shown_cells(evidence, BUMP)
     rows, alike = {}, []
-    for label, arm in arms.items():
+    for label, arm in present(evidence, CNNS).items():
         found = evidence[arm]
         rows[f"{label}:\ndrawn"] = found["pictures"][0]
-        rows["sum of its own\nseen pictures" + " " * len(rows)] = found["sum_pictures"][0]
+        rows[f"{label}:\nsum of its own\nseen pictures"] = found["sum_pictures"][0]
         alike.append(f"{label} {fixed(median(found['own_superposition']), 2)}")
-    figure = image_figure(len(cells), len(rows), largest=1.0)
-    image_grid(
-        figure,
-        rows,
-        columns=cell_names(cells),
-        normalise=True,
-        marks=cells,
-        unseen=are_unseen(task, cells),
-        title=f"Correlation of the two inside the hole: {', '.join(alike)}",
-    )
-    return figure
+    title = f"Correlation of the two inside the hole: {', '.join(alike)}"
+    return cells_figure(evidence, BUMP, rows, largest=1.0, normalise=True, title=title)
 
 
 def _overlap(arm: str, evidence: Evidence) -> Figure:

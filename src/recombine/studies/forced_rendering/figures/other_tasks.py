@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.probes.decoders import polarity_of
 from recombine.report import (
     BASELINE,
     error_map,
@@ -23,12 +22,10 @@ from recombine.report.style import INK
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.figures.world import (
     CODES,
-    are_unseen,
-    cell_names,
+    cells_figure,
     median,
     median_grid,
     present,
-    shown_cells,
     task_of,
     unseen_grid,
 )
@@ -140,21 +137,12 @@ def _ring(ax: Any, path: np.ndarray, degrees: np.ndarray, title: str) -> None:
 
 def _drawn_by(arm: str, evidence: Evidence) -> Figure:
     """Targets and pictures of one arm."""
-    task, cells, found = task_of(evidence, arm), shown_cells(evidence, arm), evidence[arm]
+    found = evidence[arm]
     share = number(median(found.share_of_blank("out")))
     right = percent(median(found["accuracy1_out"]))
     rows = {"the truth": found["picture_targets"][0], "drawn": found["pictures"][0]}
-    figure = image_figure(len(cells), len(rows))
-    image_grid(
-        figure,
-        rows,
-        columns=cell_names(cells),
-        shades=polarity_of(task),
-        marks=cells,
-        unseen=are_unseen(task, cells),
-        title=f"Unseen error {share} of a blank picture's, {right} at the right place ± 1 (median of seeds)",
-    )
-    return figure
+    title = f"Unseen error {share} of a blank picture's, {right} at the right place ± 1 (median of seeds)"
+    return cells_figure(evidence, arm, rows, title=title)
 
 
 DRAWINGS = (

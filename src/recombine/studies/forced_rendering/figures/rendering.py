@@ -27,10 +27,8 @@ from recombine.studies.forced_rendering.figures.world import (
     NO_PENALTY,
     PUBLISHED,
     RENDERERS,
-    are_unseen,
-    cell_names,
+    cells_figure,
     median,
-    shown_cells,
     superposed,
     task_of,
     trial_of,
@@ -77,16 +75,12 @@ def _canvases(evidence: Evidence) -> Figure:
 
 
 def _pictures(evidence: Evidence) -> Figure:
-    task, cells = task_of(evidence, BOTH[0]), shown_cells(evidence, BOTH[0])
     rows = {"the truth": evidence[BOTH[0]]["picture_targets"][0]}
     for label, arm in RENDERERS.items():
         right = median(evidence[arm]["accuracy1_out"])
         rows[f"{label}:\n{percent(right)} at the\nright place"] = evidence[arm]["pictures"][0]
-    rows["sum of related\nseen pictures"] = superposed(task, cells)
-    figure = image_figure(len(cells), len(rows), largest=1.05)
-    unseen = are_unseen(task, cells)
-    image_grid(figure, rows, columns=cell_names(cells), shades="bright", marks=cells, unseen=unseen)
-    return figure
+    rows["sum of related\nseen pictures"] = superposed(evidence, BOTH[0])
+    return cells_figure(evidence, BOTH[0], rows, largest=1.05)
 
 
 def _volume_gap(evidence: Evidence) -> Figure:

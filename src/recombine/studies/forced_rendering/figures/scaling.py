@@ -10,8 +10,8 @@ from recombine.report import blank_figure, colours, look, scaling_plot, sentence
 from recombine.report.labels import EndLabel, baseline_lines, end_labels
 from recombine.report.ticks import log_ticks
 from recombine.studies.claims import Evidence
-from recombine.studies.forced_rendering.arms.stripes import SCALING_SIZES, multiples, scaling_arm
-from recombine.studies.forced_rendering.checks.scaling import ENOUGH, KINDS, data_needed, points
+from recombine.studies.forced_rendering.arms.stripes import KINDS, scaling_arms
+from recombine.studies.forced_rendering.checks.scaling import ENOUGH, data_needed, points
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ DRAWINGS = (
         "the training pictures are drawn well enough, or after a number of steps. Below: the number at which 90 % is "
         "reached, against N, with fitted exponents; the paper reports growth like N with stripes and like N³ without. "
         "A line that never reaches 90 % has no point.",
-        tuple(scaling_arm(n, kind, m) for n in SCALING_SIZES for kind in KINDS for m in multiples(n, kind)),
+        scaling_arms(),
         _needed,
     ),
 )

@@ -22,11 +22,10 @@ from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.arms.stripes import BUMP_COUNTS
 from recombine.studies.forced_rendering.figures.layers import VOLUME, volume_rows
 from recombine.studies.forced_rendering.figures.world import (
-    are_unseen,
     cell_names,
+    cells_figure,
     median,
     present,
-    shown_cells,
     task_of,
     unseen_grid,
 )
@@ -79,23 +78,14 @@ def _bump_rows(task: Task) -> np.ndarray:
 
 
 def _pictures(evidence: Evidence) -> Figure:
-    task, cells = task_of(evidence, MIXED), shown_cells(evidence, MIXED)
     rows = {"the truth": evidence[MIXED]["picture_targets"][0]}
     for label, arm in present(evidence, CNNS).items():
         drawn = evidence[arm]["pictures"][0]
         low, high = (fixed(float(end), 1) for end in (drawn.min(), drawn.max()))
         rows[f"{label}\n({low} to {high})"] = drawn
     alone, mixed = (percent(median(evidence[arm]["accuracy1_out"])) for arm in (ALONE, MIXED))
-    figure = image_figure(len(cells), len(rows), largest=0.8)
-    image_grid(
-        figure,
-        rows,
-        columns=cell_names(cells),
-        marks=cells,
-        unseen=are_unseen(task, cells),
-        title=f"At the right place ± 1: {alone} with stripes only, {mixed} with 196 bumps more",
-    )
-    return figure
+    title = f"At the right place ± 1: {alone} with stripes only, {mixed} with 196 bumps more"
+    return cells_figure(evidence, MIXED, rows, largest=0.8, title=title)
 
 
 def _accuracy(evidence: Evidence) -> Figure:

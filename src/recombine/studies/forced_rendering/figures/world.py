@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from recombine.parts import Part
 from recombine.probes import baseline_images, decoders
-from recombine.report import new_figure, seed_points
+from recombine.report import image_figure, image_grid, new_figure, seed_points
 from recombine.runs import Trial
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.arms import arms
@@ -112,11 +112,32 @@ def are_unseen(task: Task, cells: np.ndarray) -> Bool[np.ndarray, " cells"]:
     return task.split.unseen[task.split.space.index(cells)]
 
 
-def superposed(task: Task, cells: np.ndarray) -> Float[np.ndarray, "cells height width"]:
-    """The sum of the seen pictures that share a level with each of these cells, at full contrast."""
+def cells_figure(
+    evidence: Evidence, arm: str, rows: Mapping[str, np.ndarray], *, largest: float | None = None, **grid: Any
+) -> Figure:
+    """Pictures of the cells that an arm keeps: a column for each cell, a cross where its bump belongs.
+
+    **Arguments:**
+
+    - `rows`: `(cells, height, width)` pictures by label.
+    - `largest`: inches of one picture, at most.
+    - `grid`: further settings of `recombine.report.image_grid`.
+    """
+    task, cells = task_of(evidence, arm), shown_cells(evidence, arm)
+    size = {} if largest is None else {"largest": largest}
+    figure = image_figure(len(cells), len(rows), **size)
+    settings = {"shades": decoders.polarity_of(task), **grid}
+    unseen = are_unseen(task, cells)
+    image_grid(figure, rows, columns=cell_names(cells), marks=cells, unseen=unseen, **settings)
+    return figure
+
+
+def superposed(evidence: Evidence, arm: str) -> Float[np.ndarray, "cells height width"]:
+    """For the cells that an arm keeps, the sum of the seen pictures that share a level, at full contrast."""
+    task = task_of(evidence, arm)
     space, rows = task.split.space, cell_rows(task)
     found = baseline_images(task.targets[rows], task.split.seen, space.cells, task.blank)
-    return found["superposition"][space.index(cells)]
+    return found["superposition"][space.index(shown_cells(evidence, arm))]
 
 
 def layer_names(layers: int) -> list[str]:

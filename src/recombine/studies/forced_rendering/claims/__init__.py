@@ -1,0 +1,17 @@
+"""The claims of the study. Thresholds were fixed before anything was measured.
+
+Sources: "caption" is a caption of the paper, "log", "plot" and "weights" are the authors' saved notebooks and shipped
+weights, "check" a small run made to set the threshold, "inference" a plausible direction without a published number.
+"""
+
+from __future__ import annotations
+
+from recombine.studies.claims import Claim
+from recombine.studies.forced_rendering.claims import failure, further, rendering, statements, stripes
+
+GROUPS = (statements, failure, rendering, stripes, further)
+CLAIMS: tuple[Claim, ...] = tuple(
+    sorted((claim for group in GROUPS for claim in group.CLAIMS), key=lambda claim: int(claim.id))
+)
+
+__all__ = ["CLAIMS"]
