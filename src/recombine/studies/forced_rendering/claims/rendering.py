@@ -101,7 +101,7 @@ CLAIMS = (
         partial(rendering.transformers, depths=TRANSFORMER_DEPTHS[:1], beside=("spatial mlp", "cnn bump")),
         on_request=True,
         exploratory=True,
-        minutes=10,
+        minutes=160,
     ),
     Claim(
         "32",
@@ -134,6 +134,6 @@ CLAIMS = (
         partial(rendering.transformers, depths=TRANSFORMER_DEPTHS[1:]),
         on_request=True,
         exploratory=True,
-        minutes=40,
+        minutes=900,
     ),
 )
