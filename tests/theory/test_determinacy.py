@@ -163,3 +163,17 @@ def test_bad_cells_are_named():
         Determinacy((2, 2), 1).show(np.array([[0, 1, 0]]))
     with pytest.raises(InputError, match="order: got 3"):
         Determinacy((2, 2), 3)
+
+
+def test_one_cell_at_a_time_is_the_same_as_all_at_once():
+    rng = np.random.default_rng(1)
+    sizes = (6, 6, 6)
+    cells = rng.integers(0, 6, size=(400, 3))
+    at_once, one_by_one = Determinacy(sizes, 2), Determinacy(sizes, 2)
+    taken = at_once.show(cells)
+    single = np.concatenate([one_by_one.show(cell[None]) for cell in cells])
+    np.testing.assert_array_equal(taken, single)
+    everything = np.indices(sizes).reshape(3, -1).T
+    np.testing.assert_array_equal(at_once.determined(everything), one_by_one.determined(everything))
+    assert one_by_one.rank == at_once.rank
+    assert one_by_one.is_certain()

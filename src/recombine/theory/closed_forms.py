@@ -119,7 +119,8 @@ def context_squared(s1: float, s2: float, s3: float, *, per_class: int = 3) -> M
     """
     r, q = per_class, per_class**2 * s1 + per_class * s2
     kept = 2 * q**2 / (2 * q + s3)
-    return Margins((kept - r**2 * s1) / (q + r * s2 + s3 - kept), 2 * s2 * (r * s1 + s2) > s1 * s3)
+    margin = (kept - r**2 * s1) / (q + r * s2 + s3 - kept)
+    return Margins(float(margin), bool(2 * s2 * (r * s1 + s2) > s1 * s3))
 
 
 def context_margin(s1: float, s2: float, s3: float, *, per_class: int = 3) -> Margins:
@@ -146,4 +147,4 @@ def context_margin(s1: float, s2: float, s3: float, *, per_class: int = 3) -> Ma
     scale = same * other - q**2
     margin = (q * (other + q) - r**2 * s1 * (same + q)) / scale
     criterion = 2 * r**2 * s1 * (s2 - s1) - r * s1 * s2 + 3 * r * s2**2 + s2 * s3
-    return Margins(margin, criterion > 0)
+    return Margins(float(margin), bool(criterion > 0))

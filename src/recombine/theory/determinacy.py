@@ -25,6 +25,8 @@ CHUNK = 512
 """Rows that are eliminated at a time."""
 CHECKS = 3
 """Random null vectors that a row is held against; a row outside the space passes all with chance 10^-20."""
+POOL = 64
+"""Further null vectors, one of which is used up by every single cell that is added without eliminating."""
 
 
 def grid_rank(sizes: Sequence[int], order: int) -> int:
@@ -58,12 +60,13 @@ class Determinacy:
         widths = [prod(self.sizes[axis] - 1 for axis in subset) for subset in self._subsets]
         self._starts = np.cumsum([0, *widths])
         self._space = Echelon(int(self._starts[-1]), prime)
-        self._vectors: Int[np.ndarray, "width+1 checks"] | None = None
+        self._pending: list[Int[np.ndarray, " subsets"]] = []
+        self._pool: Int[np.ndarray, "width+1 vectors"] | None = None
 
     @property
     def rank(self) -> int:
         """How many numbers training fixes."""
-        return self._space.rank
+        return self._space.rank + len(self._pending)
 
     @property
     def full_rank(self) -> int:
@@ -73,7 +76,7 @@ class Determinacy:
     def copy(self) -> Determinacy:
         """The same knowledge, to be enlarged on its own."""
         other = Determinacy(self.sizes, self.order, prime=self._space.prime)
-        other._space, other._vectors = self._space.copy(), self._vectors
+        other._space, other._pending, other._pool = self._space.copy(), list(self._pending), self._pool
         return other
 
     def show(self, cells: Int[np.ndarray, "cells factors"]) -> Bool[np.ndarray, " cells"]:
@@ -91,9 +94,12 @@ class Determinacy:
             window = window * 2 if len(fresh) < CHUNK else window
             if len(fresh) > CHUNK:
                 fresh, stop = fresh[:CHUNK], int(fresh[CHUNK])
-            if len(fresh):
+            if len(fresh) > POOL // 4:
+                self._settle()
                 taken[fresh] = self._space.add(self._rows(columns[fresh]))
-                self._vectors = None
+                self._pool = None
+            else:
+                taken[fresh] = [self._show_one(columns[row]) for row in fresh]
             start = stop
         return taken
 
@@ -107,6 +113,7 @@ class Determinacy:
         The rank modulo a prime is at most the true rank, so a full rank is proof enough. Otherwise the null vectors
         modulo the prime must be integer vectors in disguise.
         """
+        self._settle()
         return self.rank == self.full_rank or self._space.lifts_to_integers(
             self._space.prime / (2 * len(self._subsets))
         )
@@ -136,19 +143,41 @@ class Determinacy:
         rows[np.arange(len(columns))[:, None], columns] = 1.0
         return rows[:, :-1]
 
+    def _show_one(self, columns: Int[np.ndarray, " subsets"]) -> bool:
+        """Adds one row at once: null vectors stay null if they are made orthogonal to it, at the price of one."""
+        pool, prime = self._null_vectors(), self._space.prime
+        products = pool[columns].sum(axis=0) % prime
+        if not products.any():
+            return False
+        used = int(np.argmax(products != 0))
+        factors = np.delete(products, used) * pow(int(products[used]), -1, prime) % prime
+        self._pool = (np.delete(pool, used, axis=1) - pool[:, [used]] * factors) % prime
+        self._pending.append(columns)
+        if self._pool.shape[1] < CHECKS:
+            self._settle()
+        return True
+
+    def _settle(self) -> None:
+        """Eliminates the rows that were added one at a time."""
+        if self._pending:
+            self._space.add(self._rows(np.stack(self._pending)))
+            self._pending, self._pool = [], None
+
+    def _null_vectors(self) -> Int[np.ndarray, "width+1 vectors"]:
+        if self._pool is None:
+            # Fixed numbers are random enough: the rows they are held against do not depend on them.
+            vectors = self._space.orthogonal(np.random.default_rng(self.rank), CHECKS + POOL)
+            self._pool = np.concatenate([vectors, np.zeros((1, CHECKS + POOL), dtype=np.int64)])
+        return self._pool
+
     def _known(self, columns: Int[np.ndarray, "cells subsets"]) -> Bool[np.ndarray, " cells"]:
         if self.rank == self.full_rank:
             return np.ones(len(columns), dtype=bool)
-        if self._vectors is None:
-            # Fixed numbers are random enough: the rows they are held against do not depend on them.
-            vectors = self._space.orthogonal(np.random.default_rng(self.rank), CHECKS)
-            self._vectors = np.concatenate([vectors, np.zeros((1, CHECKS), dtype=np.int64)])
-        known = np.ones(len(columns), dtype=bool)
+        vectors, known = self._null_vectors(), np.ones(len(columns), dtype=bool)
         for check in range(CHECKS):
-            vector = self._vectors[:, check]
-            open_rows = np.flatnonzero(known)
-            total = np.zeros(len(open_rows), dtype=np.int64)
+            vector, left = np.ascontiguousarray(vectors[:, check]), np.flatnonzero(known)
+            total = np.zeros(len(left), dtype=np.int64)
             for position in range(columns.shape[1]):
-                total += vector[columns[open_rows, position]]
-            known[open_rows] = total % self._space.prime == 0
+                total += vector[columns[left, position]]
+            known[left] = total % self._space.prime == 0
         return known
