@@ -143,9 +143,17 @@ def advise(
 ) -> None:
     """Say from a data split alone which unseen combinations a model can know, and which samples to add."""
     from recombine.advice import advise as run
-    from recombine.advice.arguments import parse_bins, parse_cells, parse_orders, write_table
+    from recombine.advice.arguments import (
+        check_table_path,
+        parse_bins,
+        parse_cells,
+        parse_orders,
+        write_table,
+    )
 
     check_page_path(html)
+    check_table_path("cells", cells)
+    check_table_path("additions", additions)
     found = run(
         table,
         factors=[name.strip() for name in factors.split(",") if name.strip()],

@@ -203,7 +203,9 @@ def advise(
             train[:0] if found.space.n_cells > MOST_TARGETS else _helpers(found, train, targets, ban, exclude)
         )
     kept = retention(kernel, train, targets, sizes)
-    interesting = np.isin(wanted[:0] if labels is None else labels.codes, wanted)
+    # Labels of cells with a level that training lacks say nothing about composition.
+    familiar = ~Conjunctions.of(train, sizes, order=1).missing(targets).any(axis=1)
+    interesting = np.isin(wanted[:0] if labels is None else labels.codes, wanted[familiar])
     return Advice(
         table=found,
         train=train,
@@ -302,7 +304,7 @@ def _at_order(
     order: int, train: np.ndarray, targets: np.ndarray, sizes: Sequence[int], **choice: Any
 ) -> OrderAdvice:
     known = Determinacy(sizes, order)
-    known.show(train)
+    known.show(np.random.default_rng(0).permutation(train))  # neighbours tell little that is new
     determined = known.determined(targets)
     missing = np.zeros(len(targets), dtype=bool)
     if not determined.all():

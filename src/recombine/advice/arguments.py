@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,12 +39,18 @@ def parse_bins(texts: Sequence[str]) -> dict[str, int]:
     return found
 
 
+def check_table_path(field: str, path: Path | None) -> None:
+    """Refuses a table that could not be written, before anything is computed."""
+    if path is None:
+        return
+    if path.suffix not in {".csv", ".parquet"}:
+        raise InputError(field, str(path), "a file name that ends in .csv or .parquet")
+    if not path.absolute().parent.is_dir():
+        raise InputError(field, str(path), "a file in a folder that exists")
+
+
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Writes a table whole or not at all."""
-    import io
-
-    if path.suffix not in {".csv", ".parquet"}:
-        raise InputError("cells", str(path), "a file name that ends in .csv or .parquet")
     buffer = io.BytesIO()
     table.write_csv(buffer) if path.suffix == ".csv" else table.write_parquet(buffer)
     write_file(path, buffer.getvalue())

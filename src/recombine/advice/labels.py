@@ -159,11 +159,12 @@ class Shortcut:
 def shortcuts(
     labels: CellLabels, interesting: Bool[np.ndarray, " cells"], sizes: Sequence[int], kernel: OverlapKernel
 ) -> list[Shortcut]:
-    """All rules of one or two factors, the most misleading first.
+    """Rules of one factor, and of two where both together do better in training; the most misleading first.
 
     - `interesting`: which labelled cells are cells of interest.
     """
     seen, found = labels.seen, []
+    alone: dict[int, float] = {}
     for subset in subsets(len(sizes), min(2, len(sizes) - 1), least=1):
         codes = codes_of(labels.cells, subset, sizes)
         if labels.classes:
@@ -172,6 +173,10 @@ def shortcuts(
         else:
             train, target, base = _by_mean(codes, labels.values[:, 0], seen, interesting)
             chance = 0.0
+        if len(subset) == 1:
+            alone[subset[0]] = train
+        elif train <= max(alone[axis] for axis in subset) + 1e-9:
+            continue
         misleads = bool(train > base + 1e-9 and target < chance - 1e-9)
         salience = kernel.normalised[tuple(int(axis in subset) for axis in range(len(sizes)))]
         gap = train - target if np.isfinite(target) else train - base

@@ -88,7 +88,12 @@ def observe(
     if twice:
         raise InputError("factors", twice[0], "each column once")
     column, compare, value = _condition(seen)
-    roles = {"factors": factors, "seen": [column], "target": [target], "cost": [cost]}
+    roles: dict[str, Sequence[str | None]] = {
+        "factors": factors,
+        "seen": [column],
+        "target": [target],
+        "cost": [cost],
+    }
     wanted = {name: role for role, names in roles.items() for name in names if name is not None}
     name, frame = _load(table, wanted)
     _check_columns(name, frame.columns, wanted)

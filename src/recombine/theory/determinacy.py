@@ -24,7 +24,7 @@ from recombine.theory.modular import PRIMES, Echelon
 CHUNK = 512
 """Rows that are eliminated at a time."""
 CHECKS = 3
-"""Random null vectors that a row is held against; a row outside the space passes all with chance 10^-20."""
+"""Random null vectors that a row is held against; a row outside the space passes all with chance 10^-18."""
 POOL = 64
 """Further null vectors, one of which is used up by every single cell that is added without eliminating."""
 
@@ -88,20 +88,24 @@ class Determinacy:
         columns = self._columns(cells)
         taken = np.zeros(len(columns), dtype=bool)
         start, window = 0, 4 * CHUNK
+        waiting: list[int] = []
         while start < len(columns) and self.rank < self.full_rank:
             stop = min(start + window, len(columns))
-            fresh = start + np.flatnonzero(~self._known(columns[start:stop]))
-            window = window * 2 if len(fresh) < CHUNK else window
-            if len(fresh) > CHUNK:
-                fresh, stop = fresh[:CHUNK], int(fresh[CHUNK])
-            if len(fresh) > POOL // 4:
-                self._settle()
-                taken[fresh] = self._space.add(self._rows(columns[fresh]))
-                self._pool = None
-            else:
-                taken[fresh] = [self._show_one(columns[row]) for row in fresh]
-            start = stop
+            waiting += (start + np.flatnonzero(~self._known(columns[start:stop]))).tolist()
+            window, start = 2 * window, stop
+            if len(waiting) >= CHUNK or start == len(columns):
+                fresh, start = waiting[:CHUNK], waiting[CHUNK] if len(waiting) > CHUNK else start
+                taken[fresh] = self._add(columns[fresh])
+                waiting, window = [], 4 * CHUNK
         return taken
+
+    def _add(self, columns: Int[np.ndarray, "cells subsets"]) -> Bool[np.ndarray, " cells"]:
+        """Adds cells in order, few one by one and many by elimination."""
+        if len(columns) <= POOL // 4:
+            return np.array([self._show_one(row) for row in columns], dtype=bool)
+        self._settle()
+        self._pool = None
+        return self._space.add(self._rows(columns))
 
     def determined(self, cells: Int[np.ndarray, "cells factors"]) -> Bool[np.ndarray, " cells"]:
         """Whether every function of this order that agrees on the shown cells agrees on a cell."""

@@ -1,7 +1,7 @@
 """Row spaces modulo a prime: exact elimination at the speed of floating-point matrix products.
 
-Residues are whole numbers in float64. The prime is below 2^22, so that sums of 512 products stay below 2^53 and
-every matrix product is exact.
+Residues are whole numbers in float64. The prime is below 2^20, so that sums of 1024 products stay below 2^50: every
+matrix product is exact, and so is the quotient by which it is reduced.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-PRIMES = (4194301, 4194287, 4194277, 4194271)
-"""The largest primes below 2^22."""
-_INNER = 512
+PRIMES = (1048573, 1048571, 1048559, 1048549)
+"""The largest primes below 2^20."""
+_INNER = 1024
 _SMALL = 16
 
 
@@ -125,8 +125,13 @@ class Echelon:
         return total
 
     def _mod(self, values: np.ndarray) -> np.ndarray:
-        """Residues from 0 to the prime - 1, in place, of whole numbers below 2^53 in size."""
-        values -= np.floor(values * (1 / self.prime)) * self.prime
-        values[values < 0] += self.prime  # the rounded quotient may be off by one
-        values[values >= self.prime] -= self.prime
+        """Residues from 0 to the prime - 1, in place, of whole numbers below 2^50 in size.
+
+        The half keeps the quotient at least 2^-21 away from whole numbers, and its rounding error is below 2^-22.
+        """
+        quotient = values + 0.5
+        quotient *= 1 / self.prime
+        np.floor(quotient, out=quotient)
+        quotient *= self.prime
+        values -= quotient
         return values
