@@ -102,7 +102,7 @@ def test_retention_is_a_little_below_the_slope():
     for anchors, expected in (([4], 0.398), ([0, 8], 0.570), ([0, 4, 8], 0.669)):
         task = addition(anchors=anchors)
         cells, seen = task.split.space.cells, task.split.seen
-        found = retention(kernel, cells[seen], cells[~seen], (9, 9))
+        (found,) = retention([kernel], cells[seen], cells[~seen], (9, 9))
         assert np.median(found) == pytest.approx(expected, abs=5e-4)
 
 
@@ -111,9 +111,10 @@ def test_retention_by_conjunctions_is_the_same(monkeypatch):
     cells = np.indices((4, 4, 3)).reshape(3, -1).T
     seen = rng.random(48) < 0.6
     kernel = OverlapKernel.by_order([0.3, 0.2, 0.1, 0.4])
-    exact = retention(kernel, cells[seen], cells[~seen], (4, 4, 3))
+    (exact,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
     monkeypatch.setattr("recombine.advice.leak.MOST_CELLS", 0)
-    np.testing.assert_allclose(retention(kernel, cells[seen], cells[~seen], (4, 4, 3)), exact, atol=1e-10)
+    (found,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
+    np.testing.assert_allclose(found, exact, atol=1e-10)
 
 
 @st.composite

@@ -34,7 +34,6 @@ USUAL_PROFILE = "relu:3"
 """Saliences that are assumed if nothing is said: a random ReLU network of three layers."""
 BAND = ("relu:1", "relu:10")
 """The ends of the band that is shown with it."""
-MOST_BAND_CELLS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +185,7 @@ def advise(
     orders = tuple(dict.fromkeys(min(int(order), n_factors) for order in orders))
     if not orders or min(orders) < 1:
         raise InputError("order", orders, f"whole numbers from 1 to the {n_factors} factors")
-    train = np.unique(found.cells[found.seen], axis=0)
+    train = found.train
     targets, excluded = _targets(found, train, interest, exclude)
     kernel, profile = _kernel(salience, n_factors)
     labels = None
@@ -202,7 +201,8 @@ def advise(
         helpers = (
             train[:0] if found.space.n_cells > MOST_TARGETS else _helpers(found, train, targets, ban, exclude)
         )
-    kept = retention(kernel, train, targets, sizes)
+    ends = [] if profile else [named_profile(name, n_factors) for name in BAND]
+    kept, *band = retention([kernel, *ends], train, targets, sizes)
     # Labels of cells with a level that training lacks say nothing about composition.
     familiar = ~Conjunctions.of(train, sizes, order=1).missing(targets).any(axis=1)
     interesting = np.isin(wanted[:0] if labels is None else labels.codes, wanted[familiar])
@@ -217,7 +217,7 @@ def advise(
             order: _at_order(order, train, targets, sizes, first=first, banned=banned, helpers=helpers)
             for order in orders
         },
-        leak=_leak(found, train, targets, kept, profile) if len(targets) else None,
+        leak=_leak(found, kept, band, profile) if len(targets) else None,
         retention=kept,
         labels=labels,
         additivity={} if labels is None else {k: additivity(labels, sizes, order=k) for k in orders},
@@ -327,22 +327,15 @@ def _coverage(
     return found
 
 
-def _leak(
-    table: Observations, train: np.ndarray, targets: np.ndarray, kept: np.ndarray, profile: str
-) -> Leak:
-    band = None
-    if not profile:
-        few = targets[:: max(1, len(targets) // MOST_BAND_CELLS)]
-        ends = (named_profile(name, len(table.space.shape)) for name in BAND)
-        low, high = sorted(float(np.median(retention(k, train, few, table.space.shape))) for k in ends)
-        band = (low, high)
+def _leak(table: Observations, kept: np.ndarray, band: Sequence[np.ndarray], profile: str) -> Leak:
+    low, high = (sorted(float(np.median(end)) for end in band)) if band else (0.0, 0.0)
     return Leak(
         profile or USUAL_PROFILE,
         float(np.median(kept)),
         float(kept.min()),
         float(kept.max()),
-        band,
-        _partners(table, train),
+        (low, high) if band else None,
+        _partners(table, table.train),
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -112,7 +112,7 @@ def _tiny_cells(table: Observations) -> Iterator[Finding]:
 def _pieces(table: Observations) -> Iterator[Finding]:
     sizes = np.array(table.space.shape)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    nodes = np.unique(table.cells[table.seen], axis=0) + starts[:-1]
+    nodes = table.train + starts[:-1]
     if nodes.shape[1] < 2:
         return
     ends = np.concatenate([nodes[:, [0, axis]] for axis in range(1, nodes.shape[1])])
@@ -163,17 +163,24 @@ def _repeats(table: Observations) -> Iterator[Finding]:
 
 
 def _together(table: Observations) -> Iterator[Finding]:
-    cells = np.unique(table.cells[table.seen], axis=0)
-    told: set[frozenset[int]] = set()
-    for a, b in permutations(range(cells.shape[1]), 2):
-        pairs = np.unique(cells[:, [a, b]], axis=0)
-        one, other = table.space.factors[a], table.space.factors[b]
-        levels = len(np.unique(pairs[:, 0]))
-        if len(pairs) > levels or len(np.unique(pairs[:, 1])) < 2 or frozenset((a, b)) in told:
+    cells = table.train
+    for a, b in combinations(range(cells.shape[1]), 2):
+        sizes = [table.space.shape[a], table.space.shape[b]]
+        met = (np.bincount(cells[:, a] * sizes[1] + cells[:, b], minlength=sizes[0] * sizes[1]) > 0).reshape(
+            sizes
+        )
+        if min(met.any(axis=0).sum(), met.any(axis=1).sum()) < 2:
             continue
-        if len(cells) == levels and cells.shape[1] > 2:  # every level is in one cell: nothing special about b
+        if (met.sum(axis=1) <= 1).all():
+            first, second = a, b
+        elif (met.sum(axis=0) <= 1).all():
+            first, second = b, a
+        else:
             continue
-        told.add(frozenset((a, b)))
+        one, other = table.space.factors[first], table.space.factors[second]
+        # If every level is in one cell only, it fixes all other factors, and there is nothing special about this one.
+        if len(cells) == len(np.unique(cells[:, first])) and cells.shape[1] > 2:
+            continue
         yield Finding(
             "L6",
             "warning",

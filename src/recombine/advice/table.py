@@ -9,6 +9,7 @@ import csv
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,13 @@ class Observations:
     content: Int[np.ndarray, " rows"] | None
     bins: Mapping[str, Sequence[str]]
 
-    @property
+    @cached_property
+    def train(self) -> Int[np.ndarray, "train factors"]:
+        """The different training cells, in C order."""
+        codes = np.unique(self.codes[self.seen])
+        return np.stack(np.unravel_index(codes, self.space.shape), axis=1)
+
+    @cached_property
     def codes(self) -> Int[np.ndarray, " rows"]:
         """The cell number of every row."""
         return np.ravel_multi_index(tuple(self.cells.T), self.space.shape)

@@ -93,16 +93,21 @@ class Determinacy:
             stop = min(start + window, len(columns))
             waiting += (start + np.flatnonzero(~self._known(columns[start:stop]))).tolist()
             window, start = 2 * window, stop
-            if len(waiting) >= CHUNK or start == len(columns):
+            if len(waiting) >= CHUNK or (waiting and start == len(columns)):
                 fresh, start = waiting[:CHUNK], waiting[CHUNK] if len(waiting) > CHUNK else start
                 taken[fresh] = self._add(columns[fresh])
                 waiting, window = [], 4 * CHUNK
         return taken
 
     def _add(self, columns: Int[np.ndarray, "cells subsets"]) -> Bool[np.ndarray, " cells"]:
-        """Adds cells in order, few one by one and many by elimination."""
-        if len(columns) <= POOL // 4:
-            return np.array([self._show_one(row) for row in columns], dtype=bool)
+        """Adds cells in order. Their products with the null vectors tell which are new, if these are enough."""
+        pool = self._null_vectors()
+        shadow = Echelon(pool.shape[1], self._space.prime)
+        taken = shadow.add(np.stack([pool[row].sum(axis=0) for row in columns]))
+        if shadow.rank <= pool.shape[1] - CHECKS:
+            for row in columns[taken]:
+                self._show_one(row)
+            return taken
         self._settle()
         self._pool = None
         return self._space.add(self._rows(columns))
