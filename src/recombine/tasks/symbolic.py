@@ -1,7 +1,8 @@
 """Tasks on symbols: exact tables of which combinations are trained and what each is worth.
 
 The inputs are one-hot codes side by side. Tables follow Lippl & Stachenfeld (arXiv 2405.16391); levels are counted
-from 0. Every task is a regression onto numbers, where classes are -1 and 1.
+from 0. Every task is a regression onto numbers, where classes are -1 and 1. All take a `seed`, as tasks of a trial do,
+but only `dispersed_addition` depends on it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def symbolic_task(
     return Task(split, inputs, np.asarray(targets, dtype=np.float64)[:, None])
 
 
-def addition(*, anchors: str | Sequence[int] = "extrapolation", n: int = 9) -> Task:
+def addition(*, anchors: str | Sequence[int] = "extrapolation", n: int = 9, seed: int = 0) -> Task:
     """Sums of two values from -(n - 1) / 2 to (n - 1) / 2.
 
     **Arguments:**
@@ -81,7 +82,7 @@ def _sums(space: Space) -> np.ndarray:
     return values[space.cells].sum(axis=1)
 
 
-def context_dependence(*, hidden: int = 3, per_class: int = 3) -> Task:
+def context_dependence(*, hidden: int = 3, per_class: int = 3, seed: int = 0) -> Task:
     """A context says which of two features decides: feature 1 in context 0, feature 2 in context 1.
 
     Features have `per_class` low levels (answer -1) and as many high ones (answer 1). Held out, in both contexts:
@@ -107,7 +108,9 @@ def context_dependence(*, hidden: int = 3, per_class: int = 3) -> Task:
     return symbolic_task(space, ~held_out, answers)
 
 
-def transitive_equivalence(*, classes: Sequence[int] = (2, 2), hubs: Sequence[int] = (1, 1)) -> Task:
+def transitive_equivalence(
+    *, classes: Sequence[int] = (2, 2), hubs: Sequence[int] = (1, 1), seed: int = 0
+) -> Task:
     """Are two items of one class? Training has all pairs with at least one hub.
 
     **Arguments:**
@@ -134,7 +137,7 @@ def transitive_equivalence(*, classes: Sequence[int] = (2, 2), hubs: Sequence[in
     return symbolic_task(space, is_hub[space.cells].any(axis=1), np.where(same, 1, -1))
 
 
-def transitive_chain() -> Task:
+def transitive_chain(*, seed: int = 0) -> Task:
     """Transitive equivalence of A B C and D E F, with pairs of ends held out (the published schematic)."""
     items, held_out = np.array(list("ABCDEF")), ("AC", "CA", "DF", "FD", "AF", "FA", "CD", "DC")
     space = Space({"first": items.tolist(), "second": items.tolist()})
@@ -143,7 +146,7 @@ def transitive_chain() -> Task:
     return symbolic_task(space, seen, np.where(same, 1, -1))
 
 
-def transitive_ordering(*, n: int = 7) -> Task:
+def transitive_ordering(*, n: int = 7, seed: int = 0) -> Task:
     """Does the first of two different items come earlier? Training has neighbours only.
 
     Pairs of an item with itself are no cells of the task: they have no row and are never trained.
@@ -158,20 +161,20 @@ def transitive_ordering(*, n: int = 7) -> Task:
     return Task(split, inputs, np.sign(distance[rows])[:, None], cell=rows)
 
 
-def invariance() -> Task:
+def invariance(*, seed: int = 0) -> Task:
     """The first item's sign counts. Training has one level of the second item only: the other is new altogether."""
     space = Space({"first": [-1, 1], "second": [-1, 1]})
     sign = 2 * space.cells[:, 0] - 1
     return symbolic_task(space, space.cells[:, 1] == 0, sign, allow_unseen_levels=True)
 
 
-def partial_exposure() -> Task:
+def partial_exposure(*, seed: int = 0) -> Task:
     """As `invariance`, but the second item's other level is seen once, with the first item at -1."""
     space = Space({"first": [-1, 1], "second": [-1, 1]})
     return symbolic_task(space, ~space.cells.all(axis=1), 2 * space.cells[:, 0] - 1)
 
 
-def logical(*, operation: Logic = "and") -> Task:
+def logical(*, operation: str = "and", seed: int = 0) -> Task:
     """Two truth values; training has all but (true, true)."""
     if operation not in get_args(Logic):
         raise InputError("operation", operation, f"one of {', '.join(get_args(Logic))}")
@@ -184,7 +187,7 @@ def logical(*, operation: Logic = "and") -> Task:
     return symbolic_task(space, ~space.cells.all(axis=1), np.where(true[operation], 1, -1))
 
 
-def transverse_patterning() -> Task:
+def transverse_patterning(*, seed: int = 0) -> Task:
     """Which of two items wins, where A beats B, B beats C and C beats A. All six pairs are trained."""
     space = Space({"first": list("ABC"), "second": list("ABC")})
     rows = np.flatnonzero(space.cells[:, 0] != space.cells[:, 1])

@@ -25,7 +25,7 @@ Kind = Literal["nngp", "ntk"]
 LEAK = 0.1
 
 
-def layer_kernel(rho: Float[np.ndarray, ...], nonlinearity: Nonlinearity) -> Float[np.ndarray, ...]:
+def layer_kernel(rho: Float[np.ndarray, ...], nonlinearity: str) -> Float[np.ndarray, ...]:
     """`k(rho)`, the mean product of two units' activities if their inputs have correlation `rho`."""
     if nonlinearity == "gaussian":
         return 1 / np.sqrt(9 - 4 * rho**2)
@@ -56,7 +56,7 @@ def multi_hot(factors: int, shares: Sequence[float] | None = None) -> OverlapKer
 def random_network(
     start: int | OverlapKernel,
     depth: int,
-    nonlinearity: Nonlinearity = "relu",
+    nonlinearity: str = "relu",
     *,
     kind: Kind = "nngp",
     bias: float = 0.0,
@@ -67,6 +67,7 @@ def random_network(
 
     - `start`: the number of factors, each one-hot, or the kernel of the inputs.
     - `depth`: hidden layers; 0 gives the inputs' kernel.
+    - `nonlinearity`: one of `Nonlinearity`.
     - `kind`: `"ntk"` is known for ReLU only.
     - `bias`: variance of the first layer's biases over that of its summed inputs, for weights and biases drawn
         independently. (Later layers' biases vanish with the width, if they are drawn in proportion to
@@ -105,7 +106,7 @@ def random_network(
 
 
 def salience_by_depth(
-    factors: int, depths: int, nonlinearity: Nonlinearity = "relu", *, kind: Kind = "nngp"
+    factors: int, depths: int, nonlinearity: str = "relu", *, kind: Kind = "nngp"
 ) -> Float[np.ndarray, "depths factors"]:
     """`S(k; factors)` of random networks with 0 to `depths` hidden layers."""
     return np.stack(
@@ -130,7 +131,7 @@ def named_profile(text: str, factors: int) -> OverlapKernel:
     name, depth = words[0], int(words[1])
     if name == "ntk":
         return random_network(factors, depth, kind="ntk")
-    return random_network(factors, depth, name)  # type: ignore[arg-type]
+    return random_network(factors, depth, name)
 
 
 def random_features(
