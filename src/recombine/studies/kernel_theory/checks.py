@@ -115,7 +115,7 @@ def depths(evidence: Evidence) -> Verdict:
     arm = evidence["depths"]
     marked, relu = arm["marked_margins"] > 0, arm["passes_relu"]
     first = np.argmax(relu, axis=1) + 1
-    again = np.array([np.flatnonzero(~row[first[0] :].astype(bool))[0] + first[0] + 1 for row in relu])
+    again = relu.shape[1] - np.argmax(relu[:, ::-1], axis=1) + 1
     return Verdict.of_arm(
         evidence,
         "depths",
@@ -124,6 +124,7 @@ def depths(evidence: Evidence) -> Verdict:
             Condition("Rep. 2 passes CD-3", marked[:, 1, 0].astype(float), "==", 0),
             Condition("Rep. 2 passes CD-2 and CD-1", marked[:, 1, 1:].sum(axis=1), "==", 2),
             Condition("ReLU first passes at depth", first, "==", 8),
+            Condition("passes without a gap", relu.sum(axis=1) - (again - first), "==", 0),
             Condition("and fails again at", again, "==", 25),
             Condition("Gaussian passes of 100", arm["passes_gaussian"].sum(axis=1), "==", 100),
             Condition("step passes", arm["passes_step"].sum(axis=1), "==", 0),

@@ -279,7 +279,7 @@ DRAWINGS = (
     ),
     Drawing(
         "context-loss",
-        "The loss decides: with squared loss CD-3 is solved at every depth, with the largest margin hardly ever.",
+        "The loss decides: shallow networks solve CD-3 with squared loss and fail it with the largest margin.",
         "Margin on the unseen cells of CD-3 (above 0: right) for random ReLU networks of 1 to 30 layers.",
         ("depths",),
         _margins,
