@@ -10,10 +10,12 @@ from recombine.studies.kernel_theory.arms import (
     DEPTHS,
     FACTS,
     HIDDEN,
+    HOLES,
     IDENTITIES,
     addition_arm,
     context_arm,
     deep_arm,
+    forecast_arm,
 )
 from recombine.studies.kernel_theory.checks import published_region
 from recombine.tasks.symbolic import ANCHORS
@@ -47,6 +49,11 @@ def networks():
         found[deep_arm("interpolation", depth)] = net_arm(slope=1.0)
         found[deep_arm("both", depth)] = net_arm(slope=0.87)
         found[deep_arm("equivalence", depth)] = net_arm(right_out=1.0)
+    for world, held in HOLES.items():
+        for held_out in held:
+            error = np.linspace(0, 1, held_out) * held_out / 100
+            values = {"retained": 1 - error, "foretold": error, "measured": 1.2 * error}
+            found[forecast_arm(world, held_out)] = net_arm(determined=np.arange(held_out) % 2, **values)
     return found
 
 
@@ -119,6 +126,7 @@ def test_every_claim_holds_on_its_own_numbers(claim, arms):
         ("22", deep_arm("interpolation", 3), "slope", 0.95),
         ("22", deep_arm("extrapolation", 4), "slope", 0.75),
         ("22", deep_arm("equivalence", 2), "right_out", 0.75),
+        ("26", forecast_arm("addition", 10), "measured", np.full(10, 9.0)),
     ],
 )
 def test_any_spoilt_number_makes_it_fail(id, arm, name, value, arms):

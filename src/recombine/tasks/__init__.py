@@ -16,6 +16,7 @@ from recombine.tasks.encodings import (
 )
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
+from recombine.tasks.resplit import with_random_hole
 from recombine.tasks.reverse import reverse_bumps
 from recombine.tasks.rotation import cross_fade, rotated, rotation_circle, rotation_digits, rotation_gap
 from recombine.tasks.single_factor import (
@@ -78,5 +79,6 @@ __all__ = [
     "transitive_equivalence",
     "transitive_ordering",
     "transverse_patterning",
+    "with_random_hole",
     "with_stripes",
 ]

@@ -10,7 +10,16 @@ from functools import partial
 
 from recombine.studies.claims import Claim
 from recombine.studies.kernel_theory import checks
-from recombine.studies.kernel_theory.arms import DEPTHS, HIDDEN, REGIMES, addition_arm, context_arm, deep_arm
+from recombine.studies.kernel_theory.arms import (
+    DEPTHS,
+    HIDDEN,
+    HOLES,
+    REGIMES,
+    addition_arm,
+    context_arm,
+    deep_arm,
+    forecast_arm,
+)
 from recombine.tasks.symbolic import ANCHORS
 
 CLAIMS = (
@@ -215,5 +224,17 @@ CLAIMS = (
         tuple(deep_arm(t, d) for t in ("interpolation", "extrapolation", "equivalence") for d in DEPTHS),
         checks.deep_networks,
         also=tuple(deep_arm("both", d) for d in DEPTHS),
+    ),
+    *(
+        Claim(
+            id,
+            f"{world}, random splits: unseen error goes up and down with the forecast (rank correlation ≥ 0.5)",
+            "our own",
+            "–",
+            tuple(forecast_arm(world, held_out) for held_out in held),
+            partial(checks.forecast_holds, world=world),
+            exploratory=True,
+        )
+        for id, (world, held) in zip(("26", "27", "28"), HOLES.items(), strict=True)
     ),
 )

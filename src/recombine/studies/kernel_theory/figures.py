@@ -10,8 +10,16 @@ from recombine.report import BASELINE, blank_figure, colours, look, new_figure, 
 from recombine.report.labels import EndLabel, end_labels
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
-from recombine.studies.kernel_theory.arms import DEPTHS, HIDDEN, addition_arm, context_arm, deep_arm
-from recombine.studies.kernel_theory.checks import published_region
+from recombine.studies.kernel_theory.arms import (
+    DEPTHS,
+    HIDDEN,
+    HOLES,
+    addition_arm,
+    context_arm,
+    deep_arm,
+    forecast_arm,
+)
+from recombine.studies.kernel_theory.checks import by_split, published_region, rank_correlation
 from recombine.studies.kernel_theory.predictions import KINDS
 from recombine.studies.study import Drawing
 from recombine.tasks.symbolic import ANCHORS
@@ -217,6 +225,23 @@ def _deep(evidence: Evidence) -> Figure:
     return figure
 
 
+def _forecast(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.7)
+        panels = figure.subplots(1, len(HOLES))
+        for ax, world in zip(panels, HOLES, strict=True):
+            found = by_split(evidence, world)
+            ax.plot(found["foretold"], found["measured"], "o", color="#D55E00", markersize=3.5)
+            top = 1.05 * max(found["foretold"].max(), found["measured"].max(), 0.05)
+            ax.plot([0, top], [0, top], color=BASELINE, linewidth=0.8)
+            ax.set_xlabel("foretold error")
+            sentence(
+                ax, f"{world}: rank correlation {rank_correlation(found['foretold'], found['measured']):.2f}"
+            )
+        panels[0].set_ylabel("measured error, unseen cells")
+    return figure
+
+
 def _points(series: dict[str, list[np.ndarray]], names: list[str], label: str) -> Any:
     inks = colours(list(series))
     with look():
@@ -316,5 +341,14 @@ DRAWINGS = (
         "Slope of answers on unseen sums for networks of one to four layers of 100 units.",
         tuple(deep_arm(a, d) for a in ("interpolation", "both", "extrapolation") for d in DEPTHS),
         _deep,
+    ),
+    Drawing(
+        "forecast",
+        "Does the forecast come true? Random splits, foretold and then trained on.",
+        "Every point is a random split of one world. Across: mean error on unseen cells of the exact kernel machine, "
+        "known before training. Up: that of trained networks of one hidden layer. Squared errors as a share of a "
+        "constant's; for context dependence the share of wrong signs. On the grey line the forecast is exact.",
+        tuple(forecast_arm(world, held_out) for world, held in HOLES.items() for held_out in held),
+        _forecast,
     ),
 )
