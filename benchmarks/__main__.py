@@ -2,6 +2,7 @@
 
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
+    python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 5 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
 
 Training steps run on one thread, pinned to one core, and are measured in CPU time.
@@ -26,7 +27,7 @@ def main() -> None:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", nargs="?", choices=["training", "study", "second-opinion"], default="training"
+        "what", nargs="?", choices=["training", "study", "advise", "second-opinion"], default="training"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE")
     parser.add_argument("--repeats", type=int, default=7, help="measurements of each side (default 7)")
@@ -39,7 +40,12 @@ def main() -> None:
 
         print(render_nets(options.seeds, options.epochs))
         return
-    rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
+    if options.what == "advise":
+        from benchmarks.advise import at_scale
+
+        rows = at_scale()
+    else:
+        rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
     print(table(rows))
     if options.json is not None:
         found = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}

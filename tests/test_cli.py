@@ -49,7 +49,9 @@ def test_help_starts_neither_jax_nor_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("words", [[], ["demo"], ["reproduce"], ["claims"], ["report"], ["runs"], ["data"]])
+@pytest.mark.parametrize(
+    "words", [[], ["demo"], ["advise"], ["reproduce"], ["claims"], ["report"], ["runs"], ["data"]]
+)
 def test_every_command_explains_itself(run, words):
     result = run(*words, "--help")
     assert result.exit_code == 0
@@ -176,3 +178,74 @@ def test_bad_words_get_one_line_and_exit_code_2(words, line, monkeypatch, capsys
     assert ended.value.code == 2
     assert said.startswith(line)
     assert said.count("\n") == 1
+
+
+@pytest.fixture
+def animals(tmp_path):
+    path = tmp_path / "animals.csv"
+    rows = ["red,cat,train,1", "red,dog,train,2", "blue,cat,train,3", "blue,dog,test,4", "blue,cat,train,3"]
+    path.write_text("colour,shape,split,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_advice_in_words_and_files(run, animals, tmp_path):
+    files = {name: tmp_path / name for name in ("page.html", "cells.csv", "more.parquet")}
+    words = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
+    words += [
+        "--html",
+        files["page.html"],
+        "--cells",
+        files["cells.csv"],
+        "--additions",
+        files["more.parquet"],
+    ]
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    assert "1 cells of interest are determined by training" in result.output
+    assert pl.read_csv(files["cells.csv"]).to_dicts()[0]["order_1"] == "determined"
+    assert pl.read_parquet(files["more.parquet"]).to_dicts() == [
+        {"order": 2, "colour": "blue", "shape": "dog"}
+    ]
+    assert "Advice on animals.csv" in files["page.html"].read_text(encoding="utf-8")
+
+
+def test_advice_as_json(run, animals):
+    result = run(
+        "advise", animals, "--factors", "colour,shape", "--seen", "split=train", "--json", "--order", "1"
+    )
+    found = json.loads(result.output)
+    assert (
+        found["orders"]["1"] | {"determined": 1, "norm_completed": 0, "undetermined": 0}
+        == found["orders"]["1"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--factors", "color,shape"], "error: factors: got 'color'"),
+        (["--order", "one"], "error: order: got 'one'"),
+        (["--ban", "colour"], "error: ban: got 'colour', expected FACTOR=LEVEL"),
+        (["--bins", "y"], "error: bins: got 'y', expected COLUMN=NUMBER"),
+        (["--cells", "cells.txt"], "error: cells: got 'cells.txt'"),
+        (["--html", "page.pdf"], "error: out: got 'page.pdf'"),
+        (["--target", "z"], "error: target: got 'z'"),
+    ],
+)
+def test_bad_advice_is_one_line(animals, tmp_path, words, message):
+    given = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", *words]
+    found = command(*given)
+    assert found.returncode == 2
+    assert message in found.stderr
+    assert len(found.stderr.strip().splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["animals.csv"]
+
+
+def test_advice_needs_no_jax(animals):
+    code = (
+        "import sys\n"
+        "from recombine import advise\n"
+        f"advise({str(animals)!r}, factors=['colour', 'shape'], seen='split=train').to_dict()\n"
+        "assert 'jax' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

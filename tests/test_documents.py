@@ -27,7 +27,8 @@ def test_examples_run(path, capsys):
     assert capsys.readouterr().out
 
 
-def test_readme_snippets_run(capsys):
+def test_readme_snippets_run(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
     space = {}
     for snippet in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
         exec(compile(snippet, "README.md", "exec"), space)
@@ -43,6 +44,18 @@ def test_local_links_lead_somewhere():
     for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "guide.md"):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_readme_advice_is_what_the_command_prints(monkeypatch):
+    from typer.testing import CliRunner
+
+    from recombine.cli import app
+
+    monkeypatch.chdir(ROOT)
+    command, printed = re.search(
+        r"```bash\nrecombine (advise .*?)\n```\n\n```text\n(.*?)```", README, re.DOTALL
+    ).groups()
+    assert CliRunner().invoke(app, command.split()).output.startswith(printed)
 
 
 def test_readme_commands_exist():

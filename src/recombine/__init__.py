@@ -12,7 +12,8 @@ from recombine.errors import DatasetError, InputError, StoreError
 from recombine.parts import Part
 
 if TYPE_CHECKING:
-    from recombine import fit, nets, probes, remedies, report, runs, spaces, studies, tasks
+    from recombine import fit, nets, probes, remedies, report, runs, spaces, studies, tasks, theory
+    from recombine.advice import Advice, advise
     from recombine.fit import Fitted, Noise, Penalty, Recipe, Schedule, adam, adamw, sgd
     from recombine.runs import Store, Trial, execute
     from recombine.spaces import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recombine.tasks import Task, bump_code, bump_images, bumps, one_hot, ramp, with_stripes
 
 __all__ = [
+    "Advice",
     "DatasetError",
     "Fitted",
     "InputError",
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "adam",
     "adamw",
+    "advise",
     "bump_code",
     "bump_images",
     "bumps",
@@ -67,10 +70,12 @@ __all__ = [
     "spaces",
     "studies",
     "tasks",
+    "theory",
     "with_stripes",
 ]
 
 _HOMES = {
+    "recombine.advice": "Advice advise",
     "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
     "recombine.runs": "Store Trial execute",
     "recombine.spaces": "Space Split centre_hole corner_hole cross_hole fraction_hole masked_hole",

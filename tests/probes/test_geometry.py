@@ -65,7 +65,7 @@ def test_redundant_codes_stay_factorised():
     assert factorisation(g) == pytest.approx(1.0)
 
 
-@settings(deadline=None, max_examples=60, database=None)
+@settings(max_examples=60, database=None)
 @given(
     arrays(
         np.float64, array_shapes(min_dims=3, max_dims=4, min_side=2, max_side=4), elements=st.floats(-9, 9)

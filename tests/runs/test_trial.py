@@ -68,7 +68,7 @@ def leaves(value, path=()):
         yield path, value
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(trials())
 def test_json_round_trip(trial):
     again = from_json(canonical_json(trial))
@@ -78,14 +78,14 @@ def test_json_round_trip(trial):
     assert canonical_json(again) == canonical_json(trial)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(trials())
 def test_key_does_not_depend_on_the_order_of_settings(trial):
     text = json.dumps(shuffled(json.loads(canonical_json(trial))), indent=1)
     assert from_json(text).key == trial.key
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(trials(), st.data())
 def test_key_changes_with_any_value(trial, data):
     tree = json.loads(canonical_json(trial))

@@ -16,6 +16,7 @@ from recombine.spaces import (
     cross_hole,
     fraction_hole,
     masked_hole,
+    random_hole,
 )
 
 SQUARE = Space({"x": 28, "y": 28})
@@ -116,3 +117,16 @@ def test_a_bad_table_is_refused_in_one_line() -> None:
         InputError, match=r"table: got 'b', expected a column of the table, which has \['a', 'train'\]"
     ):
         Split.from_table(table, factors=["b"], seen="train")
+
+
+@given(st.integers(0, 1000), st.integers(1, 9))
+def test_a_random_hole_leaves_every_level_seen(seed, held_out):
+    space = Space({"x": 4, "y": 4})
+    hole = random_hole(space, held_out=held_out, seed=seed)
+    assert hole.sum() == held_out
+    Split(space, ~hole)
+
+
+def test_a_random_hole_has_a_limit():
+    with pytest.raises(InputError, match="held_out: got 16"):
+        random_hole(Space({"x": 4, "y": 4}), held_out=16, seed=0)

@@ -19,6 +19,7 @@ def mlp(
     outputs: int | tuple[int, ...],
     activation: Stage = jax.nn.relu,
     normalise: bool = False,
+    normal: bool = False,
     key: PRNGKeyArray,
 ) -> Net:
     """A perceptron with `depth` hidden layers of `width` units and a linear output.
@@ -26,7 +27,8 @@ def mlp(
     Stages `hidden0` ... give the activations after the non-linearity, `output` the result, reshaped to
     `outputs` if that is a picture's shape. With `normalise`, batch normalisation stands between each linear
     map and its non-linearity (stages `linear0`, `norm0`, `hidden0`, ...), and hidden weights are drawn
-    uniformly with variance 2 / fan_in (He et al. 2015).
+    uniformly with variance 2 / fan_in (He et al. 2015). With `normal`, the weights of all layers are drawn from a
+    normal distribution with variance 2 / fan_in; biases stay uniform within ±1/√fan_in.
 
     ```python
     >>> import jax
@@ -46,13 +48,21 @@ def mlp(
     widths = [inputs, *[width] * depth]
     stages: list[tuple[str, Stage]] = []
     for layer in range(depth):
-        linear = Linear(widths[layer], width, key=jax.random.fold_in(key, layer))
+        linear = _linear(widths[layer], width, normal=normal, key=jax.random.fold_in(key, layer))
         if normalise:
             linear = eqx.tree_at(lambda new: new.weight, linear, linear.weight * 6**0.5)
             stages += [(f"linear{layer}", linear), (f"norm{layer}", BatchNorm(width))]
             stages += [(f"hidden{layer}", activation)]
         else:
             stages += [(f"hidden{layer}", Chain(linear, activation))]
-    readout = Linear(widths[-1], size, key=jax.random.fold_in(key, depth))
+    readout = _linear(widths[-1], size, normal=normal, key=jax.random.fold_in(key, depth))
     stages += [("output", Chain(readout, Reshape(shape)))]
     return Net(tuple(name for name, _ in stages), tuple(stage for _, stage in stages))
+
+
+def _linear(inputs: int, outputs: int, *, normal: bool, key: PRNGKeyArray) -> Linear:
+    linear = Linear(inputs, outputs, key=key)
+    if not normal:
+        return linear
+    weight = jax.random.normal(jax.random.fold_in(key, 1), (inputs, outputs)) * (2 / inputs) ** 0.5
+    return eqx.tree_at(lambda new: new.weight, linear, weight)

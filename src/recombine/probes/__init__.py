@@ -7,6 +7,7 @@ Only `metric_tensor_exact`, which differentiates a JAX function, needs JAX.
 latents, 2025, arXiv 2501.18797.
 """
 
+from recombine.probes.additivity import AdditiveFit, additive_fit, item_slope
 from recombine.probes.baselines import baseline_errors, baseline_images
 from recombine.probes.behaviour import (
     code_accuracy,
@@ -52,11 +53,13 @@ from recombine.probes.superposition import SuperpositionIndex, superposition_ima
 from recombine.tasks.bump_images import Polarity
 
 __all__ = [
+    "AdditiveFit",
     "KernelFit",
     "Polarity",
     "ProbeScore",
     "SuperpositionIndex",
     "activation_ranks",
+    "additive_fit",
     "additive_kernel",
     "baseline_errors",
     "baseline_images",
@@ -72,6 +75,7 @@ __all__ = [
     "factorisation",
     "fold_numbers",
     "gaussian_kernel",
+    "item_slope",
     "kernel_agreement",
     "kernel_regression",
     "linear_probe",

@@ -26,6 +26,7 @@ from recombine.report.page import html, write_html
 from recombine.report.progress import ProgressDisplay, ProgressLine, duration, progress
 from recombine.report.scaling import fitted_slope, scaling_plot
 from recombine.report.seeds import seed_points
+from recombine.report.statuses import status_grid
 from recombine.report.style import BASELINE, METHODS, SEEN, UNSEEN, colours, headline, look, sentence
 from recombine.report.terminal import print_table, table_text
 
@@ -84,6 +85,7 @@ __all__ = [
     "share_map",
     "shared_limits",
     "similarity_matrix",
+    "status_grid",
     "svg_bytes",
     "table_text",
     "tuning_curves",

@@ -8,6 +8,7 @@ from recombine.spaces.splits import (
     cross_hole,
     fraction_hole,
     masked_hole,
+    random_hole,
 )
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "cross_hole",
     "fraction_hole",
     "masked_hole",
+    "random_hole",
 ]

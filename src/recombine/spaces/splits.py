@@ -214,3 +214,29 @@ def masked_hole(space: Space, *, mask: Any) -> Bool[np.ndarray, " cells"]:
     if not np.isin(mask, (0, 1)).all():
         raise InputError("mask", np.unique(mask)[:5].tolist(), "only true and false (1 and 0)")
     return mask.astype(bool).reshape(-1)
+
+
+def random_hole(space: Space, *, held_out: int, seed: int) -> Bool[np.ndarray, " cells"]:
+    """`held_out` cells at random, such that every level of every factor stays seen.
+
+    ```python
+    >>> from recombine.spaces import Space, random_hole
+    >>> int(random_hole(Space({"x": 4, "y": 4}), held_out=9, seed=0).sum())
+    9
+
+    ```
+    """
+    hole, cells = np.zeros(space.n_cells, dtype=bool), space.cells
+    left = [np.bincount(cells[:, axis], minlength=size) for axis, size in enumerate(space.shape)]
+    for cell in np.random.default_rng(seed).permutation(space.n_cells):
+        if hole.sum() == held_out:
+            break
+        if min(counts[level] for counts, level in zip(left, cells[cell], strict=True)) > 1:
+            hole[cell] = True
+            for counts, level in zip(left, cells[cell], strict=True):
+                counts[level] -= 1
+    if hole.sum() < held_out or held_out < 1:
+        raise InputError(
+            "held_out", held_out, f"1 to {hole.sum()} cells here, so that every level stays seen"
+        )
+    return hole

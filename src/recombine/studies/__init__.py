@@ -6,7 +6,10 @@ from recombine.errors import InputError
 from recombine.studies.claims import SCALES, Arm, Claim, Condition, Evidence, Outcome, Scale, Verdict
 from recombine.studies.study import Drawing, Reproduction, Study, recall, reproduce
 
-STUDIES = {"forced-rendering": "recombine.studies.forced_rendering"}
+STUDIES = {
+    "forced-rendering": "recombine.studies.forced_rendering",
+    "kernel-theory": "recombine.studies.kernel_theory",
+}
 """The studies by name, and the modules that hold them; a module is imported when its study is asked for."""
 
 

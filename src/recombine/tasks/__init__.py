@@ -16,6 +16,7 @@ from recombine.tasks.encodings import (
 )
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
+from recombine.tasks.resplit import with_random_hole
 from recombine.tasks.reverse import reverse_bumps
 from recombine.tasks.rotation import cross_fade, rotated, rotation_circle, rotation_digits, rotation_gap
 from recombine.tasks.single_factor import (
@@ -24,11 +25,24 @@ from recombine.tasks.single_factor import (
     single_factor_rows,
     with_stripes,
 )
+from recombine.tasks.symbolic import (
+    addition,
+    context_dependence,
+    dispersed_addition,
+    invariance,
+    logical,
+    partial_exposure,
+    transitive_chain,
+    transitive_equivalence,
+    transitive_ordering,
+    transverse_patterning,
+)
 from recombine.tasks.task import Task
 
 __all__ = [
     "Glyph",
     "Task",
+    "addition",
     "angle_cos_sin",
     "angle_scalar",
     "bump_code",
@@ -36,14 +50,19 @@ __all__ = [
     "bumps",
     "bumps_on_canvas",
     "bumps_real",
+    "context_dependence",
     "cross_fade",
     "datasets",
+    "dispersed_addition",
     "draw_with_replacement",
     "draw_without_replacement",
     "glyph",
     "glyph_source",
     "half_pixel_hole",
+    "invariance",
+    "logical",
     "one_hot",
+    "partial_exposure",
     "ramp",
     "ramp_with_presence",
     "reverse_bumps",
@@ -56,5 +75,10 @@ __all__ = [
     "single_factor_rows",
     "split_by_hole",
     "super_inputs",
+    "transitive_chain",
+    "transitive_equivalence",
+    "transitive_ordering",
+    "transverse_patterning",
+    "with_random_hole",
     "with_stripes",
 ]

@@ -1,0 +1,88 @@
+"""Advice at scale: a million rows, and beside it the dense rank that a user would write."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from benchmarks.measure import Row
+from recombine.advice import advise
+from recombine.theory import Determinacy
+
+SECONDS, GIBIBYTES = 60, 4
+"""The goals for a million rows, 6 factors of 20 levels, orders 1 and 2, and 100,000 cells of interest."""
+ROWS, FACTORS, LEVELS, TARGETS = 1_000_000, 6, 20, 100_000
+
+
+def example(rows: int, factors: int, levels: int, targets: int) -> dict[str, np.ndarray]:
+    """Random rows without some pairs of levels of the first two factors, and test rows that have them."""
+    rng = np.random.default_rng(0)
+    train = rng.integers(0, levels, size=(rows, factors))
+    hidden = levels // 4
+    train = train[(train[:, 0] >= hidden) | (train[:, 1] >= hidden)]
+    test = rng.integers(0, levels, size=(targets, factors))
+    test[: targets // 2, :2] %= hidden
+    cells = np.concatenate([train, test])
+    columns = {f"f{axis}": cells[:, axis] for axis in range(factors)}
+    return columns | {"train": np.arange(len(cells)) < len(train)}
+
+
+def at_scale() -> list[Row]:
+    """The goal, how the cost grows, and the dense rank where it can still be had."""
+    rows = []
+    for n in (1_000, 10_000, 100_000, ROWS):
+        rows.append(_advice(n, FACTORS, targets=min(TARGETS, n)))
+    rows += [_advice(100_000, factors, targets=10_000) for factors in (2, 4, 8, 10)]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    rows.append(Row("all of these in one process", "GiB at the peak", peak, GIBIBYTES, False, {}))
+    return [*rows, *(_beside_dense(levels) for levels in (4, 6, 8))]
+
+
+def _advice(rows: int, factors: int, *, targets: int) -> Row:
+    table = example(rows, factors, LEVELS, targets)
+    names = [f"f{axis}" for axis in range(factors)]
+    started = time.perf_counter()
+    found = advise(table, factors=names, seen="train", orders=(1, 2), interest="table")
+    seconds = time.perf_counter() - started
+    detail = {"cells of interest": len(found.targets)}
+    detail |= {f"additions at order {order}": len(f.additions.cells) for order, f in found.orders.items()}
+    name = f"advise: {rows:,} rows, {factors} factors of {LEVELS} levels, orders 1 and 2"
+    return Row(name, "seconds", seconds, SECONDS, False, detail)
+
+
+def _beside_dense(levels: int) -> Row:
+    """Determinacy of all cells at order 2, four factors, against a rank of dense floating-point matrices."""
+    sizes = (levels,) * 4
+    rng = np.random.default_rng(1)
+    cells = np.indices(sizes).reshape(4, -1).T
+    seen = rng.random(len(cells)) < 0.5
+    targets = cells[~seen][:50]
+    started = time.perf_counter()
+    known = Determinacy(sizes, 2)
+    known.show(cells[seen])
+    ours = known.determined(targets)
+    middle = time.perf_counter()
+    dense = _dense_determined(cells[seen], targets, sizes)
+    ended = time.perf_counter()
+    if not np.array_equal(ours, dense):
+        raise RuntimeError("the dense rank disagrees")
+    detail = {"dense s": ended - middle, "ours s": middle - started}
+    name = f"50 cells of 4 factors of {levels} levels: dense NumPy rank / ours"
+    return Row(name, "times faster", (ended - middle) / (middle - started), 1, True, detail)
+
+
+def _dense_determined(train: np.ndarray, targets: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    def design(cells: np.ndarray) -> np.ndarray:
+        blocks = [np.ones((len(cells), 1))]
+        blocks += [np.eye(n)[cells[:, i]] for i, n in enumerate(sizes)]
+        for i, j in combinations(range(len(sizes)), 2):
+            blocks.append(np.eye(sizes[i] * sizes[j])[cells[:, i] * sizes[j] + cells[:, j]])
+        return np.concatenate(blocks, axis=1)
+
+    known = design(train)
+    rank = np.linalg.matrix_rank(known)
+    return np.array([np.linalg.matrix_rank(np.vstack([known, row])) == rank for row in design(targets)])

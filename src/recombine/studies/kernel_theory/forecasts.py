@@ -1,0 +1,51 @@
+"""Does the forecast come true? Random splits, forecast from the split, then trained on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.advice import retention
+from recombine.nets import evaluate
+from recombine.tasks import Task
+from recombine.theory import Determinacy, max_margin, min_norm, named_profile
+
+Values = dict[str, Any]
+
+PROFILE = "relu:1"
+"""The saliences of the nets that are trained: one hidden layer, lazy."""
+
+
+def forecast(net: Any, task: Task, *, signs: bool = False) -> Values:
+    """What the split foretells of every unseen cell, and what the trained net does there.
+
+    - `determined`: at order 1; `retained`: the share of the truth that should remain, both from the split alone;
+    - `foretold`: the error of the exact kernel machine, which knows the training labels too; `measured`: the net's.
+        Errors are squared, averaged over outputs, as a share of the error of a constant; with `signs` they are 1 for
+        a wrong sign and 0 for a right one, and the machine has the largest margin.
+    """
+    space, seen, unseen = task.split.space, task.rows_in, task.rows_out
+    train, cells = space.cells[task.cell[seen]], space.cells[task.cell[unseen]]
+    targets = task.targets.reshape(len(task.targets), -1).astype(np.float64)
+    answers = evaluate(net, task.inputs[unseen]).reshape(len(unseen), -1)
+    kernel = named_profile(PROFILE, len(space.shape))
+    gram, across = kernel.gram(train), kernel.gram(cells, train)
+    known = Determinacy(space.shape, 1)
+    known.show(train)
+    (retained,) = retention([kernel], train, cells, space.shape)
+    if signs:
+        machine = max_margin(gram, targets[seen, 0], tolerance=1e-4)(across)[:, None]
+        errors = [(guess * targets[unseen] <= 0).mean(axis=1).astype(float) for guess in (machine, answers)]
+    else:
+        machine = np.stack(
+            [min_norm(gram, column, offset=True)(across) for column in targets[seen].T], axis=1
+        )
+        constant = ((targets[unseen] - targets[seen].mean(axis=0)) ** 2).mean()
+        errors = [((guess - targets[unseen]) ** 2).mean(axis=1) / constant for guess in (machine, answers)]
+    return {
+        "determined": known.determined(cells).astype(float),
+        "retained": retained,
+        "foretold": errors[0],
+        "measured": errors[1],
+    }

@@ -1,0 +1,146 @@
+"""Overlap kernels of infinitely wide networks with random weights.
+
+Such a network keeps a compositionally structured input structured, layer after layer: with `rho` the correlation
+of two activity vectors, a layer's kernel is a function `k(rho)` of its non-linearity. Kernels are divided by their
+value for identical cells before every layer, so that constants in `k` do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float
+
+from recombine.errors import InputError
+from recombine.theory.overlap_kernels import OverlapKernel
+
+Nonlinearity = Literal["relu", "leaky", "step", "quadratic", "gaussian"]
+"""Of a layer: ReLU, leaky ReLU (leak 0.1), step, rectified quadratic, `exp(-u^2)`."""
+
+Kind = Literal["nngp", "ntk"]
+"""Training of the readout alone (the network's Gaussian process), or of all weights (the tangent kernel)."""
+
+LEAK = 0.1
+
+
+def layer_kernel(rho: Float[np.ndarray, ...], nonlinearity: str) -> Float[np.ndarray, ...]:
+    """`k(rho)`, the mean product of two units' activities if their inputs have correlation `rho`."""
+    if nonlinearity == "gaussian":
+        return 1 / np.sqrt(9 - 4 * rho**2)
+    angle = np.arccos(rho)
+    relu = (np.sqrt(1 - rho**2) + (np.pi - angle) * rho) / (2 * np.pi)
+    kernels: dict[str, Callable[[], np.ndarray]] = {
+        "relu": lambda: relu,
+        "leaky": lambda: (1 - LEAK) ** 2 * relu + LEAK * rho,
+        "step": lambda: np.pi - angle,
+        "quadratic": lambda: 3 * np.sin(angle) * rho + (np.pi - angle) * (1 + 2 * rho**2),
+    }
+    if nonlinearity not in kernels:
+        raise InputError("nonlinearity", nonlinearity, f"one of {', '.join(get_args(Nonlinearity))}")
+    return kernels[nonlinearity]()
+
+
+def multi_hot(factors: int, shares: Sequence[float] | None = None) -> OverlapKernel:
+    """The kernel of one-hot codes side by side: the share of the factors that agree.
+
+    - `shares`: how much each factor counts, adding up to 1; default: all the same.
+    """
+    weights = np.full(factors, 1 / factors) if shares is None else np.asarray(shares, dtype=np.float64)
+    if weights.shape != (factors,) or (weights < 0).any() or not np.isclose(weights.sum(), 1):
+        raise InputError("shares", weights.tolist(), f"{factors} numbers >= 0 that add up to 1")
+    return OverlapKernel(np.tensordot(weights, np.indices((2,) * factors), axes=1))
+
+
+def random_network(
+    start: int | OverlapKernel,
+    depth: int,
+    nonlinearity: str = "relu",
+    *,
+    kind: Kind = "nngp",
+    bias: float = 0.0,
+) -> OverlapKernel:
+    """The kernel after `depth` random layers, with 1 for identical cells (for the tangent kernel: not rescaled).
+
+    **Arguments:**
+
+    - `start`: the number of factors, each one-hot, or the kernel of the inputs.
+    - `depth`: hidden layers; 0 gives the inputs' kernel.
+    - `nonlinearity`: one of `Nonlinearity`.
+    - `kind`: `"ntk"` is known for ReLU only.
+    - `bias`: variance of the first layer's biases over that of its summed inputs, for weights and biases drawn
+        independently. (Later layers' biases vanish with the width, if they are drawn in proportion to
+        1/sqrt(width).)
+
+    ```python
+    >>> from recombine.theory import random_network
+    >>> random_network(3, depth=3).order_shares.round(6).tolist()
+    [0.203501, 0.094238, 0.106783]
+    >>> float(random_network(2, depth=1, kind="ntk").order_shares[0].round(6))
+    0.371068
+
+    ```
+    """
+    if not isinstance(depth, int | np.integer) or depth < 0:
+        raise InputError("depth", depth, "a whole number of hidden layers, at least 0")
+    if kind not in get_args(Kind):
+        raise InputError("kind", kind, f"one of {', '.join(get_args(Kind))}")
+    if kind == "ntk" and nonlinearity != "relu":
+        raise InputError("nonlinearity", nonlinearity, "'relu' for the tangent kernel")
+    if bias < 0:
+        raise InputError("bias", bias, "a variance ratio of at least 0")
+    kernel = multi_hot(start) if isinstance(start, int | np.integer) else start
+    similarity = kernel.similarity / kernel.similarity.ravel()[-1]
+    if depth:
+        similarity = (similarity + bias) / (1 + bias)
+    tangent = similarity
+    for _ in range(depth):
+        rho = np.clip(similarity, -1, 1)
+        similarity = layer_kernel(rho, nonlinearity)
+        similarity = similarity / similarity.ravel()[-1]
+        if kind == "ntk":
+            slope = (np.pi - np.arccos(rho)) / np.pi
+            tangent = tangent * slope + similarity
+    return OverlapKernel(tangent if kind == "ntk" else similarity)
+
+
+def salience_by_depth(
+    factors: int, depths: int, nonlinearity: str = "relu", *, kind: Kind = "nngp"
+) -> Float[np.ndarray, "depths factors"]:
+    """`S(k; factors)` of random networks with 0 to `depths` hidden layers."""
+    return np.stack(
+        [random_network(factors, depth, nonlinearity, kind=kind).order_shares for depth in range(depths + 1)]
+    )
+
+
+def named_profile(text: str, factors: int) -> OverlapKernel:
+    """A kernel by name: `"relu:3"`, `"relu depth 3"`, `"gaussian:1"`, `"ntk:2"` (the tangent kernel of ReLU).
+
+    ```python
+    >>> from recombine.theory import named_profile
+    >>> named_profile("relu:3", 2).order_shares.round(4).tolist()
+    [0.3373, 0.3253]
+
+    ```
+    """
+    words = text.lower().replace(":", " ").replace("depth", " ").split()
+    names = (*get_args(Nonlinearity), "ntk")
+    if len(words) != 2 or words[0] not in names or not words[1].isdigit():
+        raise InputError("salience", text, f"NAME:DEPTH with a name of {', '.join(names)}, such as relu:3")
+    name, depth = words[0], int(words[1])
+    if name == "ntk":
+        return random_network(factors, depth, kind="ntk")
+    return random_network(factors, depth, name)
+
+
+def random_features(
+    cells: np.ndarray, sizes: Sequence[int], *, units: int, seed: int, depth: int = 1
+) -> Float[np.ndarray, "cells units"]:
+    """Activities of a finite network of random ReLU layers on one-hot codes, to hold the limit against."""
+    rng = np.random.default_rng(seed)
+    activity = np.concatenate([np.eye(n)[cells[:, i]] for i, n in enumerate(sizes)], axis=1)
+    for _ in range(depth):
+        weights = rng.normal(size=(activity.shape[1], units)) * np.sqrt(2 / activity.shape[1])
+        activity = np.maximum(activity @ weights, 0)
+    return activity

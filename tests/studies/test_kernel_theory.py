@@ -1,0 +1,144 @@
+"""The kernel theory's claims hold on its exact numbers and the published ones, and fail when one is spoilt."""
+
+import numpy as np
+import pytest
+
+from recombine.runs import run_trial
+from recombine.studies import load
+from recombine.studies.claims import Arm, Evidence
+from recombine.studies.kernel_theory.arms import (
+    DEPTHS,
+    FACTS,
+    HIDDEN,
+    HOLES,
+    IDENTITIES,
+    addition_arm,
+    context_arm,
+    deep_arm,
+    forecast_arm,
+)
+from recombine.studies.kernel_theory.checks import published_region
+from recombine.tasks.symbolic import ANCHORS
+
+STUDY = load("kernel-theory")
+N = 3
+
+
+def net_arm(**values):
+    arrays = {name: np.stack([np.asarray(value, dtype=float)] * N) for name, value in values.items()}
+    return Arm(tuple(range(N)), ("stopped",) * N, arrays, {})
+
+
+def networks():
+    lazy = {"extrapolation": 0.745, "interpolation": 0.85, "both": 0.85, "asymmetric": 0.72}
+    rich = {"extrapolation": 0.75, "interpolation": 0.993, "both": 0.91, "asymmetric": 0.361}
+    found = {}
+    for anchors in ANCHORS:
+        worth = np.outer([1, 1], np.arange(-4, 5) * lazy[anchors])
+        found[addition_arm(anchors, "lazy")] = net_arm(slope=lazy[anchors], additive_out=0.998, worth=worth)
+        bent = 0.719 if anchors == "asymmetric" else 0.99
+        found[addition_arm(anchors, "rich")] = net_arm(slope=rich[anchors], additive_out=bent, worth=worth)
+    for regime, right, margin in (("lazy", 0.5, 0.1), ("rich", 1.0, 0.96), ("richer", 1.0, 0.99)):
+        found[f"equivalence, {regime}"] = net_arm(right_out=right, margin_out=margin)
+    for hidden in HIDDEN:
+        for regime in ("lazy", "rich"):
+            found[context_arm(hidden, regime, "cross-entropy")] = net_arm(right_out=float(hidden < 3))
+        found[context_arm(hidden, "lazy", "squared")] = net_arm(right_out=1.0, margin_out=0.76)
+    for depth in DEPTHS:
+        found[deep_arm("extrapolation", depth)] = net_arm(slope=0.72 - 0.03 * (depth - 1))
+        found[deep_arm("interpolation", depth)] = net_arm(slope=1.0)
+        found[deep_arm("both", depth)] = net_arm(slope=0.87)
+        found[deep_arm("equivalence", depth)] = net_arm(right_out=1.0)
+    for world, held in HOLES.items():
+        for held_out in held:
+            error = np.linspace(0, 1, held_out) * held_out / 100
+            values = {"retained": 1 - error, "foretold": error, "measured": 1.2 * error}
+            found[forecast_arm(world, held_out)] = net_arm(determined=np.arange(held_out) % 2, **values)
+    return found
+
+
+@pytest.fixture(scope="module")
+def arms():
+    exact = {
+        name: Arm.of([run_trial(trial) for trial in trials])
+        for name, trials in STUDY.arms("smoke").items()
+        if name in IDENTITIES or name in FACTS
+    }
+    return exact | networks()
+
+
+@pytest.mark.parametrize("claim", STUDY.claims, ids=lambda claim: claim.id)
+def test_every_claim_holds_on_its_own_numbers(claim, arms):
+    outcome = claim.judge(Evidence(arms, "quick"))
+    assert outcome.word == "holds", outcome.verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("id", "arm", "name", "value"),
+    [
+        ("1", "round trips", "round_trip_gap", 1e-9),
+        ("2", "trajectories", "sum_gap", 1e-9),
+        ("2", "trajectories", "relu_gap", 1e-3),
+        ("3", "spectra", "spectrum_gap", 1e-3),
+        ("4", "additivity", "additivity_gap", 1e-3),
+        ("5", "ridge identity", "ridge_gap", 1e-3),
+        ("5", "ridge identity", "exemplar_gap", 1e-3),
+        ("6", "slope law", "slope_gap", 1e-3),
+        ("6", "slope law", "offset_gap", 1e-3),
+        ("6", "slope law", "line_residual", 1e-3),
+        ("7", "small tables", "corner_gap", 1e-3),
+        ("7", "small tables", "logic_right", [1, 1, 0]),
+        ("8", "equivalence", "largest_output", 1e-3),
+        ("8", "equivalence", "signs_possible", [0, 1, 0]),
+        ("9", "ordering", "ordering_right", [1, 0.9, 1, 1]),
+        ("9", "ordering", "ordering_margins", np.ones((4, 6))),
+        ("10", "context tables", "context_sizes", np.ones((3, 2))),
+        ("10", "context tables", "context_alone", [0.6, 0.5, 0.5]),
+        ("10", "context tables", "context_unseen", [0, 0, 0.5]),
+        ("11", "context forms", "margin_gap", 0.1),
+        ("11", "context forms", "squared_gap", 0.1),
+        ("11", "context forms", "criterion_wrong", 1),
+        ("11", "context forms", "compared", 10),
+        ("12", "region", "region", np.where(published_region() == 3, 2, published_region())),
+        ("12", "region", "region", np.full((50, 25), -1)),
+        ("13", "depths", "marked_margins", -np.ones((2, 3))),
+        ("13", "depths", "passes_relu", np.arange(30) > 8),
+        ("13", "depths", "passes_gaussian", np.zeros(100)),
+        ("13", "depths", "passes_step", np.ones(30)),
+        ("14", "decompositions", "kind_sizes", np.zeros((4, 5))),
+        ("15", "dispersed", "dispersed_tube", np.zeros(51)),
+        ("15", "dispersed", "dispersed_exact", np.linspace(13, 1, 51)),
+        ("16", "verdicts", "verdicts_right", 16),
+        ("17", "finite network", "salience", 0.44),
+        ("17", "finite network", "within_kind", 0.05),
+        ("18", addition_arm("both", "lazy"), "slope", 0.75),
+        ("18", addition_arm("both", "lazy"), "additive_out", 0.9),
+        ("19", addition_arm("interpolation", "rich"), "slope", 0.9),
+        ("19", addition_arm("asymmetric", "rich"), "slope", 0.7),
+        ("19", addition_arm("asymmetric", "rich"), "additive_out", 0.99),
+        ("20", "equivalence, rich", "right_out", 0.75),
+        ("20", "equivalence, richer", "margin_out", 0.5),
+        ("20", "equivalence, lazy", "right_out", 1.0),
+        ("20", "equivalence, lazy", "margin_out", -0.5),
+        ("21", context_arm(3, "rich", "cross-entropy"), "right_out", 0.5),
+        ("21", context_arm(1, "lazy", "cross-entropy"), "right_out", 0.5),
+        ("21", context_arm(3, "lazy", "squared"), "right_out", 0.5),
+        ("22", deep_arm("interpolation", 3), "slope", 0.95),
+        ("22", deep_arm("extrapolation", 4), "slope", 0.75),
+        ("22", deep_arm("equivalence", 2), "right_out", 0.75),
+        ("26", forecast_arm("addition", 10), "measured", np.full(10, 9.0)),
+    ],
+)
+def test_any_spoilt_number_makes_it_fail(id, arm, name, value, arms):
+    old = arms[arm]
+    wrong = np.stack([np.asarray(value, dtype=float)] * len(old.seeds))
+    spoilt = Arm(old.seeds, old.status, {**old.values, name: wrong}, old.curves)
+    assert STUDY.claim(id).judge(Evidence({**arms, arm: spoilt}, "quick")).word == "fails"
+
+
+@pytest.mark.parametrize("drawing", STUDY.drawings, ids=lambda drawing: drawing.name)
+def test_every_figure_draws(drawing, arms):
+    from recombine.report import png_bytes
+
+    needed = Evidence({name: arms[name] for name in drawing.needs}, "quick")
+    assert png_bytes(drawing.draw(needed)).startswith(b"\x89PNG")
