@@ -32,8 +32,8 @@ CLAIMS = (
         on_request=True,
         minutes=10,
         finding=(
-            "Unseen cells fail in every seed (error above a blank picture's, 4.0e-3). The ratio misses its bound in the "
-            "one seed of three that had not fitted seen cells well after the shorter training of scale quick."
+            "Unseen cells fail in every seed (error above a blank picture's, 4.0e-3). The ratio misses its bound in "
+            "the one seed of three that had not fitted seen cells well after the shorter training of scale quick."
         ),
     ),
     Claim(
@@ -119,9 +119,9 @@ CLAIMS = (
         exploratory=True,
         minutes=25,
         finding=(
-            "At scale quick (32 channels, 4 layers; published: 256 and 10) wider codes help more, by 30 to 40 % at m = 5 "
-            "and 7, but not steadily: m = 9 was still badly fitted on seen cells in two seeds. In a hole of 9 × 9 many "
-            "cells lie next to seen ones and are drawn within one pixel, hence the accuracy."
+            "At scale quick (32 channels, 4 layers; published: 256 and 10) wider codes help more, by 30 to 40 % at "
+            "m = 5 and 7, but not steadily: m = 9 was still badly fitted on seen cells in two seeds. In a hole of "
+            "9 × 9 many cells lie next to seen ones and are drawn within one pixel, hence the accuracy."
         ),
     ),
     Claim(
