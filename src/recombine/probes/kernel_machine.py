@@ -14,6 +14,7 @@ from recombine.errors import InputError
 from recombine.probes.behaviour import squared_error, summarise
 from recombine.probes.folds import fold_numbers
 from recombine.probes.kernels import additive_kernel, binary_kernel, gaussian_kernel
+from recombine.theory.kernel_machines import symmetric_solve
 
 Family = Literal["factorised", "radial", "binary", "additive", "constant"]
 """Gaussian kernels with a width per factor or one for all, kernels of shared levels, and the null `K = 1`."""
@@ -102,7 +103,7 @@ def kernel_regression(
     candidates = _candidates(family, widths, levels.shape[1])
 
     def predict(kernel: _Kernel) -> Float[np.ndarray, "rows features"]:
-        return kernel(levels, cells) @ _solve(kernel(cells, cells), merged, rcond)
+        return kernel(levels, cells) @ symmetric_solve(kernel(cells, cells), merged, rcond=rcond)
 
     def selection_error(kernel: _Kernel) -> float:
         if select == "probe":
@@ -186,19 +187,6 @@ def _merge_repeats(
     return cells, sums / counts[:, None]
 
 
-def _solve(
-    kernel: Float[np.ndarray, "cells cells"],
-    features: Float[np.ndarray, "cells features"],
-    rcond: float | None,
-) -> Float[np.ndarray, "cells features"]:
-    """Minimum-norm least squares for a symmetric matrix, which need not be positive definite."""
-    values, vectors = np.linalg.eigh(kernel)
-    cutoff = np.finfo(np.float64).eps * len(kernel) if rcond is None else rcond
-    keep = np.abs(values) > cutoff * np.abs(values).max()
-    vectors = vectors[:, keep]
-    return vectors @ ((vectors.T @ features) / values[keep, None])
-
-
 def _cross_validated_error(
     kernel: Float[np.ndarray, "cells cells"],
     features: Float[np.ndarray, "cells features"],
@@ -208,6 +196,6 @@ def _cross_validated_error(
     total = 0.0
     for k in range(fold.max() + 1):
         kept, left = fold != k, fold == k
-        alpha = _solve(kernel[np.ix_(kept, kept)], features[kept], rcond)
+        alpha = symmetric_solve(kernel[np.ix_(kept, kept)], features[kept], rcond=rcond)
         total += float(((kernel[np.ix_(left, kept)] @ alpha - features[left]) ** 2).sum())
     return total / features.size

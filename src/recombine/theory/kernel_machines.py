@@ -61,12 +61,12 @@ def ridge(
     gram, targets = _checked(gram, targets)
     matrix = gram + np.diag(np.broadcast_to(np.asarray(penalty, dtype=np.float64), len(targets)))
     if not offset:
-        return Machine(_solve(matrix, targets))
+        return Machine(symmetric_solve(matrix, targets))
     # Targets without their mean in the metric of the free constant: a bordered system, solved by projection so
     # that a singular kernel stays singular in the right directions only.
     ones = np.full((len(targets), 1), len(targets) ** -0.5)
     inside = np.eye(len(targets)) - ones @ ones.T
-    weights = _solve(inside @ matrix @ inside, inside @ targets)
+    weights = symmetric_solve(inside @ matrix @ inside, inside @ targets)
     return Machine(weights, float(np.mean(targets - matrix @ weights)))
 
 
@@ -122,12 +122,18 @@ def _fitted(machine: object, gram: np.ndarray, targets: np.ndarray) -> Machine:
     return Machine(weights, float(machine.intercept_[0]))  # type: ignore[attr-defined]
 
 
-def _solve(matrix: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Minimum-norm least squares of a symmetric matrix that may be singular or indefinite."""
+def symmetric_solve(
+    matrix: Float[np.ndarray, "n n"], targets: Float[np.ndarray, " n *outputs"], *, rcond: float | None = None
+) -> Float[np.ndarray, " n *outputs"]:
+    """Minimum-norm least squares of a symmetric matrix that may be singular or indefinite.
+
+    - `rcond`: eigenvalues below this share of the largest count as 0; default: machine epsilon times n.
+    """
     values, vectors = np.linalg.eigh(matrix)
-    keep = np.abs(values) > np.finfo(np.float64).eps * len(matrix) * np.abs(values).max(initial=0.0)
+    cutoff = np.finfo(np.float64).eps * len(matrix) if rcond is None else rcond
+    keep = np.abs(values) > cutoff * np.abs(values).max(initial=0.0)
     vectors = vectors[:, keep]
-    return vectors @ ((vectors.T @ targets) / values[keep])
+    return vectors @ ((vectors.T @ targets).T / values[keep]).T
 
 
 def _checked(gram: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
