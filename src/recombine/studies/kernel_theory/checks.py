@@ -291,13 +291,17 @@ def deep_networks(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(evidence, deep_arm("interpolation", 1), conditions, note=_fitted(evidence, arms))
 
 
-def by_split(evidence: Evidence, world: str) -> dict[str, np.ndarray]:
-    """Means over the unseen cells of every random split of a world, `(splits,)`."""
+def by_split(evidence: Evidence, world: str, *, level: bool = False) -> dict[str, np.ndarray]:
+    """Means over the unseen cells of every random split of a world, `(splits,)`.
+
+    - `level`: less the mean of all splits with as many unseen cells, so that their number alone explains nothing.
+    """
     arms = [evidence[forecast_arm(world, held_out)] for held_out in HOLES[world]]
-    return {
-        name: np.concatenate([arm[name].mean(axis=1) for arm in arms])
-        for name in ("determined", "retained", "foretold", "measured")
-    }
+    found = {}
+    for name in ("determined", "retained", "foretold", "measured"):
+        means = [arm[name].mean(axis=1) for arm in arms]
+        found[name] = np.concatenate([mean - mean.mean() if level else mean for mean in means])
+    return found
 
 
 def by_cell(evidence: Evidence, world: str) -> dict[str, np.ndarray]:
@@ -319,6 +323,7 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 def forecast_holds(evidence: Evidence, world: str) -> Verdict:
     splits, cells = by_split(evidence, world), by_cell(evidence, world)
+    level = by_split(evidence, world, level=True)
 
     def together(found: dict[str, np.ndarray], forecast: np.ndarray) -> list[float]:
         return [rank_correlation(forecast, found["measured"])]
@@ -326,6 +331,8 @@ def forecast_holds(evidence: Evidence, world: str) -> Verdict:
     conditions = [
         Condition("rank correlation over splits, kernel", together(splits, splits["foretold"]), ">=", 0.5),
         Condition("over splits, split alone (1 - retention)", together(splits, 1 - splits["retained"])),
+        Condition("with their number of unseen cells held fixed, kernel", together(level, level["foretold"])),
+        Condition("held fixed, split alone", together(level, -level["retained"])),
         Condition("over cells, kernel", together(cells, cells["foretold"])),
         Condition("over cells, split alone", together(cells, 1 - cells["retained"])),
     ]
