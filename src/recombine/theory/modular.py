@@ -18,37 +18,47 @@ _SMALL = 16
 class Echelon:
     """The reduced echelon form, modulo a prime, of rows that are added bit by bit.
 
-    - `basis` `(rank, width)`: row `i` has 1 in column `pivots[i]`, where all other rows have 0.
+    Basis row `i` has 1 in column `pivots[i]`, where all other rows have 0, so only the other columns are kept.
+
+    - `pivots` `(rank,)`, `free` `(width - rank,)`: columns with and without a pivot;
+    - `tails` `(rank, width - rank)`: the basis in the columns without one.
     """
 
     def __init__(self, width: int, prime: int = PRIMES[0]) -> None:
         self.prime = prime
-        self.basis = np.zeros((0, width))
-        self.pivots = np.zeros(0, dtype=np.int64)
+        self.pivots, self.free = np.zeros(0, dtype=np.int64), np.arange(width)
+        self.tails = np.zeros((0, width))
 
     @property
     def rank(self) -> int:
         """The dimension of the row space."""
         return len(self.pivots)
 
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.pivots) + len(self.free)
+
     def copy(self) -> Echelon:
-        """The same space, to be enlarged on its own. (Bases are replaced, never changed, so nothing is copied.)"""
-        other = Echelon(self.basis.shape[1], self.prime)
-        other.basis, other.pivots = self.basis, self.pivots
+        """The same space, to be enlarged on its own. (Arrays are replaced, never changed, so nothing is copied.)"""
+        other = Echelon(0, self.prime)
+        other.pivots, other.free, other.tails = self.pivots, self.free, self.tails
         return other
 
     def add(self, rows: Float[np.ndarray, "rows width"]) -> Bool[np.ndarray, " rows"]:
         """Adds whole-number rows one after another; true for those that were not in the space before their turn."""
+        if not len(self.free):
+            return np.zeros(len(rows), dtype=bool)
         rows = self._mod(np.array(rows, dtype=np.float64))
-        if self.rank:
-            rows = self._mod(rows - self._product(rows[:, self.pivots], self.basis))
-        fresh, pivots, taken = self._eliminate(rows)
-        if len(pivots):
-            old = self.basis
-            if self.rank:
-                old = self._mod(old - self._product(old[:, pivots], fresh))
-            self.basis = np.concatenate([old, fresh])
-            self.pivots = np.concatenate([self.pivots, pivots])
+        left = self._mod(rows[:, self.free] - self._product(rows[:, self.pivots], self.tails))
+        fresh, chosen, taken = self._eliminate(left)
+        if len(chosen):
+            keep = np.ones(len(self.free), dtype=bool)
+            keep[chosen] = False
+            fresh = fresh[:, keep]
+            old = self._mod(self.tails[:, keep] - self._product(self.tails[:, chosen], fresh))
+            self.tails = np.concatenate([old, fresh])
+            self.pivots, self.free = np.concatenate([self.pivots, self.free[chosen]]), self.free[keep]
         return taken
 
     def null_vectors(self) -> tuple[Float[np.ndarray, "rank free"], Int[np.ndarray, " free"]]:
@@ -58,13 +68,12 @@ class Echelon:
 
         Their entries in the pivots' columns, and the numbers of the columns without pivot.
         """
-        free = np.setdiff1d(np.arange(self.basis.shape[1]), self.pivots)
-        return self._mod(-self.basis[:, free]), free
+        return self._mod(-self.tails), self.free
 
     def orthogonal(self, rng: np.random.Generator, count: int) -> Int[np.ndarray, "width count"]:
         """Random vectors orthogonal to the space. A row outside it is orthogonal to all with chance prime^-count."""
         entries, free = self.null_vectors()
-        found = np.zeros((self.basis.shape[1], count), dtype=np.int64)
+        found = np.zeros((self.width, count), dtype=np.int64)
         mixture = rng.integers(self.prime, size=(len(free), count)).astype(np.float64)
         found[free] = mixture.astype(np.int64)
         if self.rank and len(free):
