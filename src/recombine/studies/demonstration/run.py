@@ -120,7 +120,7 @@ def demonstrate(
         for line in words:
             say(textwrap.fill(line, WIDTH))
         say(
-            f"\nReport with pictures: {page}        Next: recombine claims · recombine reproduce forced-rendering"
+            f"\nReport with pictures: {page}        Next: recombine advise --help · recombine claims"
         )
     return evidence
 
