@@ -100,19 +100,19 @@ class Advice:
     contradiction: Int[np.ndarray, "cells factors"] | None
 
     def __str__(self) -> str:
-        from recombine.advice.display import text
+        from recombine.advice.words import text
 
         return text(self)
 
     def page(self) -> Any:
         """The report with a picture, as a `recombine.report.Page`."""
-        from recombine.advice.display import page
+        from recombine.advice.page import page
 
         return page(self)
 
     def to_dict(self) -> dict[str, Any]:
         """One object of plain values, as `--json` prints it."""
-        from recombine.advice.display import as_dict
+        from recombine.advice.plain import as_dict
 
         return as_dict(self)
 

@@ -119,9 +119,7 @@ def demonstrate(
         say("")
         for line in words:
             say(textwrap.fill(line, WIDTH))
-        say(
-            f"\nReport with pictures: {page}        Next: recombine advise --help · recombine claims"
-        )
+        say(f"\nReport with pictures: {page}        Next: recombine advise --help · recombine claims")
     return evidence
 
 

@@ -1,0 +1,145 @@
+"""Advice as a page that can be read without knowing the theory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from recombine._version import __version__
+from recombine.advice.advise import Advice
+from recombine.advice.lint import Finding
+from recombine.advice.words import (
+    expect_lines,
+    first_steps,
+    heading,
+    label_lines,
+    order_lines,
+    order_title,
+    row_numbers,
+)
+from recombine.report import Column, Page, Picture, Row, Section, Table, Toned, count, percent
+
+
+def page(advice: Advice) -> Page:
+    """The report as a page that can be read without knowing the theory."""
+    lead = (
+        f"{heading(advice)}. A model is trained on the seen combinations; this page says what it can know about the "
+        f"others before it is trained. What to do first: {first_steps(advice)}."
+    )
+    sections = [Section("Is the split sound?", [_lint_table(advice.warnings)])]
+    blocks: list[Any] = [
+        "**Determined** means that every additive rule which fits training gives the same answer for the cell. "
+        "**Only up to the norm** means that the cell contains a combination that training never shows, so that the "
+        "answer depends on the model's habits. **Undetermined** means that all parts were seen, but never in a way "
+        "that tells their effects apart.",
+        _order_table(advice),
+    ]
+    picture = _grid_picture(advice)
+    sections.append(Section("What training determines", [*blocks, *([picture] if picture else [])]))
+    for order, found in advice.orders.items():
+        if len(found.additions.cells) and order < len(advice.table.space.shape):
+            sections.append(
+                Section(
+                    f"Cells to add, order {order}",
+                    [*order_lines(advice, found), _cells_table(advice, found.additions.cells)],
+                )
+            )
+    if advice.labels is not None:
+        sections.append(Section("Labels", list(label_lines(advice))))
+    expected = list(expect_lines(advice))
+    if expected:
+        sections.append(Section("What to expect", expected))
+    sections.append(
+        Section("Partners", ["With how many training cells each level was seen.", _partner_table(advice)])
+    )
+    made = {"version": __version__, "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
+    return Page(f"Advice on {advice.table.name}", lead, sections, made)
+
+
+def _lint_table(findings: Sequence[Finding]) -> Table | str:
+    if not findings:
+        return "Nothing found: no leaked combination, no unseen level, no tiny cell, no unconnected piece, no repeat."
+    rows = [
+        Row(
+            [
+                f.code,
+                Toned(f.severity, "bad" if f.severity == "error" else "open"),
+                f.message + row_numbers(f),
+                f.action,
+            ]
+        )
+        for f in findings
+    ]
+    return Table([Column("code"), Column(""), Column("what"), Column("what to do")], rows)
+
+
+def _order_table(advice: Advice) -> Table:
+    columns = [Column("order"), Column("determined", "right"), Column("only up to the norm", "right")]
+    columns += [Column("undetermined", "right"), Column("cells to add", "right")]
+    rows = [
+        Row(
+            [
+                order_title(order),
+                count(int(found.determined.sum())),
+                count(int(found.norm_completed.sum())),
+                count(int(found.undetermined.sum())),
+                count(len(found.additions.cells)) + (" (least possible)" if found.additions.optimal else ""),
+            ]
+        )
+        for order, found in advice.orders.items()
+    ]
+    return Table(columns, rows)
+
+
+def _cells_table(advice: Advice, cells: np.ndarray, most: int = 50) -> Table:
+    columns = [Column(name) for name in advice.table.space.names]
+    rows = [Row([str(level) for level in advice.table.describe(cell).values()]) for cell in cells[:most]]
+    caption = f"The first {most} of {count(len(cells))}." if len(cells) > most else ""
+    return Table(columns, rows, caption)
+
+
+def _partner_table(advice: Advice) -> Table | str:
+    if advice.leak is None:
+        return "Every combination was seen."
+    rows = [
+        Row([name, str(level), count(number)])
+        for name, levels in advice.leak.partners.items()
+        for level, number in levels[:5]
+    ]
+    return Table(
+        [Column("factor"), Column("level"), Column("training cells", "right")],
+        rows,
+        "The five rarest levels of each factor.",
+    )
+
+
+def _grid_picture(advice: Advice) -> Picture | None:
+    """For two factors: every cell by what is known about it, at the lowest order that was asked for."""
+    space = advice.table.space
+    if len(space.shape) != 2 or max(space.shape) > 60:
+        return None
+    from recombine.report import status_grid
+
+    order = min(advice.orders)
+    found = advice.orders[order]
+    status = np.full(space.shape, -1)
+    status[tuple(advice.train.T)] = 0
+    kinds = np.where(found.determined, 1, np.where(found.norm_completed, 2, 3))
+    status[tuple(advice.targets.T)] = kinds
+    share = float(found.determined.mean()) if len(kinds) else 1.0
+    figure = status_grid(
+        status,
+        ("seen in training", "determined", "only up to the norm", "undetermined"),
+        factors=space.names,
+        levels=[[str(level) for level in factor.levels] for factor in space.factors],
+        title=f"{percent(share)} of the unseen cells are determined at order {order}",
+    )
+    return Picture(
+        "cells",
+        figure,
+        f"Every square is one combination of {space.names[0]} and {space.names[1]}. Training shows the blue ones.",
+        f"Grid of cells by verdict at order {order}",
+    )

@@ -1,0 +1,110 @@
+"""Advice as plain values, the object that `--json` prints."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from recombine._version import __version__
+from recombine.advice.advise import Advice
+
+
+def as_dict(advice: Advice) -> dict[str, Any]:
+    """Plain values for JSON."""
+    leak = advice.leak
+    return {
+        "table": advice.table.name,
+        "version": __version__,
+        "rows": len(advice.table.cells),
+        "factors": {f.name: [_plain(level) for level in f.levels] for f in advice.table.space.factors},
+        "bins": {name: list(ranges) for name, ranges in advice.table.bins.items()},
+        "cells": {
+            "all": advice.table.space.n_cells,
+            "seen": len(advice.train),
+            "interest": len(advice.targets),
+            "excluded": advice.excluded,
+        },
+        "coverage": {
+            str(order): {"unseen_conjunctions": lacking, "conjunctions": total}
+            for order, (lacking, total) in advice.coverage.items()
+        },
+        "orders": {
+            str(order): {
+                "determined": int(found.determined.sum()),
+                "norm_completed": int(found.norm_completed.sum()),
+                "undetermined": int(found.undetermined.sum()),
+                "minimal_additions": [_levels(advice, cell) for cell in found.additions.cells],
+                "least_additions": found.additions.least,
+                "optimal": found.additions.optimal,
+                "complete": found.additions.complete,
+                "certain": found.certain,
+            }
+            for order, found in advice.orders.items()
+        },
+        "leak": None
+        if leak is None
+        else {
+            "profile": leak.profile,
+            "retention": {"median": leak.median, "low": leak.low, "high": leak.high},
+            "band": None if leak.band is None else list(leak.band),
+            "partners": {
+                name: {str(level): number for level, number in levels}
+                for name, levels in leak.partners.items()
+            },
+        },
+        "shortcuts": [
+            {
+                "factors": [advice.table.space.names[axis] for axis in rule.factors],
+                "train": _finite(rule.train),
+                "target": _finite(rule.target),
+                "base": _finite(rule.base),
+                "chance": rule.chance,
+                "misleads": rule.misleads,
+            }
+            for rule in advice.shortcuts
+        ],
+        "losses": None
+        if advice.losses is None
+        else {
+            "depths": list(advice.losses.depths),
+            "margin": list(advice.losses.margin),
+            "squared": list(advice.losses.squared),
+        },
+        "out_of_reach": [
+            _levels(advice, cell)
+            for cell in (advice.contradiction if advice.contradiction is not None else ())
+        ],
+        "additivity": {
+            str(order): {
+                "additive": fit.additive,
+                "explained": _finite(fit.explained),
+                "worst": [_levels(advice, cell) for cell in fit.worst],
+            }
+            for order, fit in advice.additivity.items()
+        },
+        "warnings": [
+            {
+                "code": finding.code,
+                "severity": finding.severity,
+                "message": finding.message,
+                "action": finding.action,
+                "rows": list(finding.rows),
+                "count": finding.count,
+            }
+            for finding in advice.warnings
+        ],
+    }
+
+
+def _levels(advice: Advice, cell: np.ndarray) -> dict[str, Any]:
+    return {name: _plain(level) for name, level in advice.table.describe(cell).items()}
+
+
+def _plain(level: Any) -> Any:
+    return level if isinstance(level, str | int | float | bool) else str(level)
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -1,0 +1,208 @@
+"""Advice in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from textwrap import wrap
+
+import numpy as np
+
+from recombine.advice.advise import USUAL_PROFILE, Advice, OrderAdvice
+from recombine.advice.labels import Shortcut
+from recombine.advice.lint import Finding
+from recombine.report import count, fixed, percent
+
+SHOWN_CELLS = 6
+"""Cells that are named in a sentence; the rest is in the files."""
+
+SMALL = 0.6
+"""Answers that shrink below this share are worth doing something about."""
+
+
+def text(advice: Advice, width: int = 110) -> str:
+    """The report as lines of at most `width` characters."""
+    parts = [("", [heading(advice)]), ("Lint", lint_lines(advice.warnings))]
+    parts += [
+        (order_title(order), list(order_lines(advice, found))) for order, found in advice.orders.items()
+    ]
+    parts += [("Labels", list(label_lines(advice))), ("Expect", list(expect_lines(advice)))]
+    lines = []
+    for title, sentences in parts:
+        lines += [title] if title and sentences else []
+        for sentence in sentences:
+            begin = "  " if title else ""
+            lines += wrap(sentence, width, initial_indent=begin, subsequent_indent=begin + "    ")
+        lines += [] if title else [""]
+    steps = wrap(f"What to do first: {first_steps(advice)}.", width, subsequent_indent="    ")
+    return "\n".join([*lines, "", *steps])
+
+
+def heading(advice: Advice) -> str:
+    """The size of everything in one line."""
+    table, shape = advice.table, advice.table.space
+    factors = ", ".join(f"{factor.name} {factor.size}" for factor in shape.factors)
+    excluded = f", {count(advice.excluded)} impossible (excluded)" if advice.excluded else ""
+    return (
+        f"{table.name}: {_of(len(table.cells), 'row')}, {_of(len(shape.factors), 'factor')} ({factors}), "
+        f"{_of(shape.n_cells, 'cell')}: {count(len(advice.train))} seen, "
+        f"{count(len(advice.targets))} of interest{excluded}"
+    )
+
+
+def order_title(order: int) -> str:
+    """An order in words."""
+    words = {1: "effects of single factors add up", 2: "pairs may matter", 3: "triples may matter"}
+    return f"Order {order} ({words.get(order, f'up to {order} factors may matter together')})"
+
+
+def order_lines(advice: Advice, found: OrderAdvice) -> Iterator[str]:
+    """What is determined, and what would determine the rest."""
+    if not len(advice.targets):
+        yield "no cell of interest: training has every combination"
+        return
+    if found.order == len(advice.table.space.shape):
+        yield "every combination may have an effect of its own, so only training cells are known"
+        return
+    open_cells = count(int(found.undetermined.sum()))
+    yield (
+        f"{count(int(found.determined.sum()))} cells of interest are determined by training, "
+        f"{count(int(found.norm_completed.sum()))} only up to the model's norm, {open_cells} are not determined"
+        + ("" if found.certain else " (up to a chance of one in a million)")
+    )
+    added = found.additions
+    if not len(added.cells) and added.complete:
+        return
+    if not added.complete:
+        yield f"no set of allowed cells determines them all; {_of(added.least, 'further cell')} would be needed"
+        return
+    names = "; ".join(_cell(advice, cell) for cell in added.cells[:SHOWN_CELLS])
+    more = f"; … ({count(len(added.cells) - SHOWN_CELLS)} more)" if len(added.cells) > SHOWN_CELLS else ""
+    proof = (
+        f"optimal: {count(added.least)} is the least possible" if added.optimal else f"at least {added.least}"
+    )
+    yield f"Adding {_of(len(added.cells), 'cell')} determines them all [{proof}]: {names}{more}"
+
+
+def label_lines(advice: Advice) -> Iterator[str]:
+    """At which order the training labels are additive, and which cells say no below it."""
+    for order, fit in advice.additivity.items():
+        if fit.additive:
+            yield f"additive at order {order}: sums of effects fit every training label"
+            break
+        worst = "; ".join(_cell(advice, cell) for cell in fit.worst)
+        yield f"not additive at order {order} ({percent(max(fit.explained, 0))} explained); worst: {worst}"
+    if advice.contradiction is not None and len(advice.contradiction):
+        cells = "; ".join(_cell(advice, cell) for cell in advice.contradiction[:SHOWN_CELLS])
+        yield (
+            f"out of reach: no sum over parts seen in training gets the labels of these "
+            f"{_of(len(advice.contradiction), 'cell')} right together; a model would have to learn new features: "
+            f"{cells}"
+        )
+
+
+def expect_lines(advice: Advice) -> Iterator[str]:
+    """The two failures that can be seen coming."""
+    leak = advice.leak
+    if leak is not None:
+        band = (
+            f", {fixed(leak.band[0], 2)} to {fixed(leak.band[1], 2)} for 10 layers to 1" if leak.band else ""
+        )
+        who = (
+            "a random ReLU network of 3 layers"
+            if leak.profile == USUAL_PROFILE
+            else f"{leak.profile} saliences"
+        )
+        yield (
+            f"memorisation leak   unseen answers shrink to about {fixed(leak.median, 2)} of their size "
+            f"({who}{band}); seen with fewest partners: {_fewest(advice)}"
+        )
+    rules = [rule for rule in advice.shortcuts if rule.misleads]
+    for rule in rules[:3]:
+        yield f"shortcut            {shortcut_sentence(advice, rule)}"
+    if advice.labels is not None and not rules:
+        yield "shortcut            none of one or two factors misleads on labelled cells of interest"
+    if advice.losses is not None:
+        yield (
+            f"loss                kernel machines of 1 to 10 layers get {_range(advice.losses.margin)} of the unseen "
+            f"labels right with the largest margin (cross-entropy), {_range(advice.losses.squared)} with squared loss"
+        )
+
+
+def shortcut_sentence(advice: Advice, rule: Shortcut) -> str:
+    """One rule in words."""
+    names = " and ".join(f"'{advice.table.space.names[axis]}'" for axis in rule.factors)
+    alone = "alone predicts" if len(rule.factors) == 1 else "together predict"
+    unit = "labels" if advice.labels is not None and advice.labels.classes else "of the variance"
+    there = f" and {percent(max(rule.target, 0))} of the unseen ones" if isfinite(rule.target) else ""
+    return f"{names} {alone} {percent(rule.train)} of training {unit}{there}"
+
+
+def first_steps(advice: Advice) -> str:
+    """What helps most, in one sentence."""
+    steps = []
+    for finding in advice.warnings:
+        if finding.severity == "error":
+            steps.append(finding.action)
+    order = next((o for o, fit in advice.additivity.items() if fit.additive), min(advice.orders))
+    found = advice.orders[order]
+    if len(found.additions.cells) and order < len(advice.table.space.shape):
+        names = "; ".join(_cell(advice, cell) for cell in found.additions.cells[:2])
+        more = " …" if len(found.additions.cells) > 2 else ""
+        steps.append(f"add {names}{more} (order {order})")
+    if advice.contradiction is not None and len(advice.contradiction):
+        steps.append(
+            f"add some of the cells that are out of reach, such as {_cell(advice, advice.contradiction[0])}"
+        )
+    if advice.leak is not None and advice.leak.median < SMALL:
+        steps.append(f"show rare levels with more partners ({_fewest(advice)})")
+    if any(rule.misleads for rule in advice.shortcuts):
+        rule = next(rule for rule in advice.shortcuts if rule.misleads)
+        names = " and ".join(advice.table.space.names[axis] for axis in rule.factors)
+        steps.append(f"balance {names} against the label")
+        losses = advice.losses
+        if losses is not None and np.mean(losses.squared) > np.mean(losses.margin) + 0.1:
+            steps.append("try squared loss instead of cross-entropy")
+    return "; ".join([*dict.fromkeys(steps), "then train"]) if steps else "train; nothing stands in the way"
+
+
+def lint_lines(findings: Sequence[Finding]) -> list[str]:
+    """One line for each finding."""
+    if not findings:
+        return ["✓ nothing found"]
+    signs = {"error": "✗", "warning": "!"}
+    return [f"{signs[f.severity]} {f.code}  {f.message}{row_numbers(f)}" for f in findings]
+
+
+def row_numbers(finding: Finding) -> str:
+    """The first rows that a finding concerns, in brackets."""
+    if not finding.rows:
+        return ""
+    shown = ", ".join(map(str, finding.rows[:3]))
+    return f" (row{'s' if finding.count > 1 else ''} {shown}{', …' if finding.count > 3 else ''})"
+
+
+def _fewest(advice: Advice) -> str:
+    assert advice.leak is not None
+    rarest = sorted(
+        (
+            (number, name, level)
+            for name, levels in advice.leak.partners.items()
+            for level, number in levels[:2]
+        ),
+        key=lambda entry: entry[0],
+    )
+    return ", ".join(f"{name} {level!r} ({number})" for number, name, level in rarest[:3])
+
+
+def _cell(advice: Advice, cell: np.ndarray) -> str:
+    return "(" + ", ".join(str(level) for level in advice.table.describe(cell).values()) + ")"
+
+
+def _range(shares: Sequence[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    return low if low == high else f"{low} to {high}"
+
+
+def _of(number: int, what: str) -> str:
+    return f"{count(number)} {what}{'' if number == 1 else 's'}"
