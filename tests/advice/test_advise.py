@@ -213,6 +213,8 @@ def test_everything_in_one_object():
     assert {"orders", "leak", "shortcuts", "additivity", "warnings"} <= set(found)
     assert found["cells"] == {"all": 72, "seen": 54, "interest": 18, "excluded": 0}
     assert found["coverage"]["2"]["unseen_conjunctions"] == 9
+    assert found["coverage"]["2"]["examples"][0] == {"feature1": 0, "feature2": 3}
+    assert found["coverage"]["1"]["examples"] == []
 
 
 def test_cells_as_a_table():

@@ -32,6 +32,8 @@ MOST_TARGETS = 10_000_000
 """Unseen cells up to which all of them are looked at; beyond, those that the table has."""
 USUAL_PROFILE = "relu:3"
 """Saliences that are assumed if nothing is said: a random ReLU network of three layers."""
+EXAMPLES = 20
+"""Unseen conjunctions that are named, for every order."""
 BAND = ("relu:1", "relu:10")
 """The ends of the band that is shown with it."""
 
@@ -58,6 +60,19 @@ class OrderAdvice:
 
 
 @dataclass(frozen=True)
+class Coverage:
+    """Conjunctions of one order that cells of interest have: `unseen` of `all` are in no training cell.
+
+    - `of_seen`: those whose single levels all occur in training; `examples`: some of these, by factor and level.
+    """
+
+    unseen: int
+    of_seen: int
+    all: int
+    examples: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
 class Leak:
     """How much of the truth is expected to remain in answers for unseen cells.
 
@@ -81,7 +96,7 @@ class Advice:
     - `table`: the rows as cells; `train`: the different training cells; `targets`: the cells of interest.
     - `excluded`: how many cells were left out as impossible.
     - `contradiction`: cells of interest whose labels no compositionally structured model can have together.
-    - `coverage`: by order, how many conjunctions of the cells of interest are unseen, of how many.
+    - `coverage`: by order, which conjunctions of the cells of interest are unseen.
     """
 
     table: Observations
@@ -89,7 +104,7 @@ class Advice:
     targets: Int[np.ndarray, "targets factors"]
     excluded: int
     warnings: Sequence[Finding]
-    coverage: Mapping[int, tuple[int, int]]
+    coverage: Mapping[int, Coverage]
     orders: Mapping[int, OrderAdvice]
     leak: Leak | None
     retention: Float[np.ndarray, " targets"]
@@ -212,7 +227,7 @@ def advise(
         targets=targets,
         excluded=excluded,
         warnings=lint(found),
-        coverage=_coverage(train, targets, sizes, max(orders)),
+        coverage=_coverage(found, targets, sizes, max(orders)),
         orders={
             order: _at_order(order, train, targets, sizes, first=first, banned=banned, helpers=helpers)
             for order in orders
@@ -315,15 +330,25 @@ def _at_order(
 
 
 def _coverage(
-    train: np.ndarray, targets: np.ndarray, sizes: Sequence[int], most: int
-) -> dict[int, tuple[int, int]]:
-    """By order: how many different conjunctions of the cells of interest training lacks, of how many."""
+    table: Observations, targets: np.ndarray, sizes: Sequence[int], most: int
+) -> dict[int, Coverage]:
     found = {}
+    familiar = [np.bincount(table.train[:, axis], minlength=size) > 0 for axis, size in enumerate(sizes)]
     for order in range(1, most + 1):
         wanted = Conjunctions.of(targets, sizes, order=order, least=order)
-        seen = Conjunctions.of(train, sizes, order=order, least=order)
-        lacking = sum(len(np.setdiff1d(a, b)) for a, b in zip(wanted.codes, seen.codes, strict=True))
-        found[order] = (lacking, int(sum(map(len, wanted.codes))))
+        seen = Conjunctions.of(table.train, sizes, order=order, least=order)
+        lacking, of_seen, examples = 0, 0, []
+        for subset, codes, known in zip(wanted.subsets, wanted.codes, seen.codes, strict=True):
+            missing = np.setdiff1d(codes, known)
+            levels = np.stack(np.unravel_index(missing, [sizes[axis] for axis in subset]), axis=1)
+            parts = [familiar[axis][column] for axis, column in zip(subset, levels.T, strict=True)]
+            fresh = np.all(parts, axis=0) if order > 1 else np.ones(len(missing), dtype=bool)
+            lacking, of_seen = lacking + len(missing), of_seen + int(fresh.sum())
+            factors = [table.space.factors[axis] for axis in subset]
+            for row in levels[fresh][:EXAMPLES]:
+                examples.append({f.name: f.levels[int(i)] for f, i in zip(factors, row, strict=True)})
+        total = int(sum(map(len, wanted.codes)))
+        found[order] = Coverage(lacking, of_seen, total, tuple(examples[:EXAMPLES]))
     return found
 
 

@@ -12,6 +12,7 @@ from recombine._version import __version__
 from recombine.advice.advise import Advice
 from recombine.advice.lint import Finding
 from recombine.advice.words import (
+    coverage_lines,
     expect_lines,
     first_steps,
     heading,
@@ -38,6 +39,9 @@ def page(advice: Advice) -> Page:
         _order_table(advice),
     ]
     picture = _grid_picture(advice)
+    sections.append(
+        Section("What training covers", list(coverage_lines(advice)) or ["Every combination is seen."])
+    )
     sections.append(Section("What training determines", [*blocks, *([picture] if picture else [])]))
     for order, found in advice.orders.items():
         if len(found.additions.cells) and order < len(advice.table.space.shape):

@@ -27,8 +27,13 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             "excluded": advice.excluded,
         },
         "coverage": {
-            str(order): {"unseen_conjunctions": lacking, "conjunctions": total}
-            for order, (lacking, total) in advice.coverage.items()
+            str(order): {
+                "unseen_conjunctions": found.unseen,
+                "unseen_of_seen_levels": found.of_seen,
+                "conjunctions": found.all,
+                "examples": [{name: _plain(level) for name, level in one.items()} for one in found.examples],
+            }
+            for order, found in advice.coverage.items()
         },
         "orders": {
             str(order): {

@@ -23,6 +23,7 @@ SMALL = 0.6
 def text(advice: Advice, width: int = 110) -> str:
     """The report as lines of at most `width` characters."""
     parts = [("", [heading(advice)]), ("Lint", lint_lines(advice.warnings))]
+    parts.append(("Coverage", list(coverage_lines(advice))))
     parts += [
         (order_title(order), list(order_lines(advice, found))) for order, found in advice.orders.items()
     ]
@@ -84,6 +85,27 @@ def order_lines(advice: Advice, found: OrderAdvice) -> Iterator[str]:
     yield f"Adding {_of(len(added.cells), 'cell')} determines them all [{proof}]: {names}{more}"
 
 
+def coverage_lines(advice: Advice) -> Iterator[str]:
+    """Which combinations of few levels training lacks, and with how many cells rare levels were seen."""
+    names = {1: "levels", 2: "pairs", 3: "triples"}
+    for order, found in advice.coverage.items():
+        if not found.all or order == len(advice.table.space.shape):
+            continue
+        what = names.get(order, f"combinations of {order} levels")
+        if not found.unseen:
+            yield f"all {count(found.all)} {what} of the cells of interest occur in training"
+            continue
+        named = [" × ".join(str(level) for level in one.values()) for one in found.examples[:SHOWN_CELLS]]
+        some = "; ".join(named) + (" …" if found.of_seen > SHOWN_CELLS else "")
+        rest = found.unseen - found.of_seen
+        words = f"{count(found.of_seen)} of {count(found.all)} {what} never occur in training"
+        words += " although their levels do" if order > 1 else ""
+        words += f": {some}" if some else ""
+        yield words + (f" (and {count(rest)} with an unseen level)" if rest else "")
+    if advice.leak is not None:
+        yield f"levels in the fewest training cells: {_fewest(advice)}"
+
+
 def label_lines(advice: Advice) -> Iterator[str]:
     """At which order the training labels are additive, and which cells say no below it."""
     for order, fit in advice.additivity.items():
@@ -115,7 +137,7 @@ def expect_lines(advice: Advice) -> Iterator[str]:
         )
         yield (
             f"memorisation leak   unseen answers shrink to about {fixed(leak.median, 2)} of their size "
-            f"({who}{band}); seen with fewest partners: {_fewest(advice)}"
+            f"({who}{band})"
         )
     rules = [rule for rule in advice.shortcuts if rule.misleads]
     for rule in rules[:3]:
