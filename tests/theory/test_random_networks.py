@@ -67,9 +67,9 @@ def test_biases_of_the_first_layer():
 
 def test_finite_networks_come_close():
     cells = np.indices((4, 4, 3)).reshape(3, -1).T
-    found = estimate_salience(random_features(cells, (4, 4, 3), units=20_000, seed=1, depth=2), cells)
-    np.testing.assert_allclose(found.order_shares, random_network(3, 2).order_shares, atol=0.01)
-    assert found.unevenness.max() < 0.05
+    found = estimate_salience(random_features(cells, (4, 4, 3), units=3000, seed=1, depth=2), cells)
+    np.testing.assert_allclose(found.order_shares, random_network(3, 2).order_shares, atol=0.02)
+    assert found.unevenness.max() < 0.1
 
 
 def test_unequal_inputs():

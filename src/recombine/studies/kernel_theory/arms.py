@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from recombine.fit import Recipe, adam, sgd
 from recombine.fit.losses import logistic
 from recombine.fit.recipe import SQUARED_ERROR
@@ -78,6 +81,11 @@ def forecast_arm(world: str, held_out: int) -> str:
     return f"{world}, {held_out} unseen at random"
 
 
+def _some(scale: Scale, values: Sequence[Any]) -> Sequence[Any]:
+    """At scale smoke the first of several alike is enough."""
+    return values[:1] if scale == "smoke" else values
+
+
 def _forecasts(scale: Scale) -> dict[str, Trial]:
     found, seeds = {}, tuple(range(SPLITS[scale]))
     worlds = {
@@ -96,7 +104,7 @@ def _forecasts(scale: Scale) -> dict[str, Trial]:
             record_every=200,
         )
         net = Part(mlp, inputs=inputs, width=1000, depth=1, outputs=outputs, normal=True)
-        for held_out in HOLES[world]:
+        for held_out in _some(scale, HOLES[world]):
             split = Part(with_random_hole, task=task, held_out=held_out)
             found[forecast_arm(world, held_out)] = Trial(
                 split, (Part(forecast, signs=signs),), seeds, net, recipe
@@ -156,7 +164,7 @@ def _networks(scale: Scale) -> dict[str, Trial]:
         )
 
     found = {}
-    for anchors in ANCHORS:
+    for anchors in _some(scale, tuple(ANCHORS)):
         for regime, rate in (("lazy", 0.002), ("rich", 0.02)):
             recipe = full_batch(rate, regime, 40_000)
             found[addition_arm(anchors, regime)] = trial(
@@ -165,14 +173,14 @@ def _networks(scale: Scale) -> dict[str, Trial]:
     for regime, rate in (("lazy", 0.001), ("rich", 0.1), ("richer", 0.1)):
         recipe = full_batch(rate, regime, 40_000)
         found[f"equivalence, {regime}"] = trial(Part(transitive_equivalence), 8, recipe)
-    for hidden in HIDDEN:
+    for hidden in _some(scale, HIDDEN):
         task = Part(context_dependence, hidden=hidden)
         for regime, rate in (("lazy", 0.01), ("rich", 0.3)):
             recipe = full_batch(rate, regime, 4000, stop=None, every=200, loss=LOGISTIC)
             found[context_arm(hidden, regime, "cross-entropy")] = trial(task, 14, recipe)
         recipe = full_batch(0.002, "lazy", 40_000, every=200)
         found[context_arm(hidden, "lazy", "squared")] = trial(task, 14, recipe)
-    for depth in DEPTHS:
+    for depth in _some(scale, DEPTHS):
         deep = Recipe(
             steps=steps(40_000),
             batch=None,
@@ -181,7 +189,7 @@ def _networks(scale: Scale) -> dict[str, Trial]:
             stop_below=1e-4,
             record_every=500,
         )
-        for anchors in ("extrapolation", "interpolation", "both"):
+        for anchors in _some(scale, ("extrapolation", "interpolation", "both")):
             found[deep_arm(anchors, depth)] = trial(
                 Part(addition, anchors=anchors), 18, deep, width=100, depth=depth, slope=True
             )
