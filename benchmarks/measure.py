@@ -13,20 +13,22 @@ from typing import Any
 class Row:
     """One line of the table: a measured number, its goal, and what it was computed from.
 
-    - `goal`: `measured` should be at least (`at_least`) or at most this.
+    - `goal`: `measured` should be at least (`at_least`) or at most this; `None` if it is only reported.
     - `detail`: the numbers behind it, by name with the unit.
     """
 
     name: str
     quantity: str
     measured: float
-    goal: float
+    goal: float | None
     at_least: bool
     detail: dict[str, float]
 
     @property
     def met(self) -> bool:
         """Whether the goal is reached."""
+        if self.goal is None:
+            return True
         return self.measured >= self.goal if self.at_least else self.measured <= self.goal
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,8 +64,10 @@ def table(rows: list[Row]) -> str:
     cells = [("what", "measured", "goal", "met", "from")]
     for row in rows:
         detail = ", ".join(f"{name} {value:.4g}" for name, value in row.detail.items())
-        goal = f"{'>=' if row.at_least else '<='} {row.goal:g}"
+        goal = "–" if row.goal is None else f"{'>=' if row.at_least else '<='} {row.goal:g}"
         measured = f"{row.quantity} {row.measured:.2f}"
-        cells.append((row.name, measured, goal, "yes" if row.met else "NO", detail))
+        cells.append(
+            (row.name, measured, goal, "–" if row.goal is None else "yes" if row.met else "NO", detail)
+        )
     widths = [max(len(line[column]) for line in cells) for column in range(4)]
     return "\n".join("  ".join([*map(str.ljust, line, widths), line[-1]]) for line in cells)
