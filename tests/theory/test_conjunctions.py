@@ -71,8 +71,6 @@ def test_columns_are_numbered_by_subset():
     seen = Conjunctions.of(cells, (2, 2), order=2)
     assert seen.subsets == ((), (0,), (1,), (0, 1))
     assert seen.columns(np.array([[1, 1]])).tolist() == [[0, 2, 4, -1]]
-    assert seen.levels(2) == ((0,), (1,))
-    assert seen.levels(6) == ((0, 1), (0, 1))
     assert seen.missing(np.array([[1, 1], [0, 1]])).tolist() == [[False, False, False, True], [False] * 4]
     np.testing.assert_array_equal(seen.design(cells).sum(axis=1), 4)
 

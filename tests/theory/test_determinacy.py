@@ -133,7 +133,7 @@ def test_many_cells_in_pieces_are_the_same_as_at_once():
 
 
 def test_an_unlucky_prime_is_noticed():
-    """Three rows of two ones each have determinant 2; modulo a small prime their null vectors do not lift."""
+    """Null vectors with entries beyond the bound prove nothing; an empty space has none but unit vectors."""
     space = Echelon(4, prime=7)
     space.add(np.array([[1, 2, 3, 6], [2, 5, 1, 1]]))
     assert not space.lifts_to_integers(bound=1)

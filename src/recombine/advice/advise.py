@@ -26,7 +26,14 @@ from recombine.advice.leak import retention
 from recombine.advice.lint import Finding, lint
 from recombine.advice.table import Observations, observe
 from recombine.errors import InputError
-from recombine.theory import Conjunctions, Determinacy, OverlapKernel, named_profile
+from recombine.theory import (
+    CellVerdicts,
+    Conjunctions,
+    Determinacy,
+    OverlapKernel,
+    cell_verdicts,
+    named_profile,
+)
 
 MOST_TARGETS = 10_000_000
 """Unseen cells up to which all of them are looked at; beyond, those that the table has."""
@@ -39,24 +46,10 @@ BAND = ("relu:1", "relu:10")
 
 
 @dataclass(frozen=True, eq=False)
-class OrderAdvice:
-    """What training determines if effects of conjunctions up to `order` add up.
+class OrderAdvice(CellVerdicts):
+    """What is known of the cells of interest at one order, and the cells to add so that all are determined."""
 
-    - `determined`, `norm_completed`: masks over the cells of interest; the rest is undetermined.
-    - `additions`: the cells to add so that all of them are determined.
-    - `certain`: whether it is proven (see `recombine.theory.Determinacy.is_certain`).
-    """
-
-    order: int
-    determined: Bool[np.ndarray, " cells"]
-    norm_completed: Bool[np.ndarray, " cells"]
     additions: Additions
-    certain: bool
-
-    @property
-    def undetermined(self) -> Bool[np.ndarray, " cells"]:
-        """All conjunctions seen, and still open."""
-        return ~(self.determined | self.norm_completed)
 
 
 @dataclass(frozen=True)
@@ -318,15 +311,9 @@ def _costs(table: Observations, wanted: Int[np.ndarray, " targets"]) -> Float[np
 def _at_order(
     order: int, train: np.ndarray, targets: np.ndarray, sizes: Sequence[int], **choice: Any
 ) -> OrderAdvice:
-    known = Determinacy(sizes, order)
-    known.show(np.random.default_rng(0).permutation(train))  # neighbours tell little that is new
-    determined = known.determined(targets)
-    missing = np.zeros(len(targets), dtype=bool)
-    if not determined.all():
-        seen = Conjunctions.of(train, sizes, order=order)
-        missing[~determined] = seen.missing(targets[~determined]).any(axis=1)
-    certain = known.is_certain()
-    return OrderAdvice(order, determined, missing, minimal_additions(known, targets, **choice), certain)
+    known = Determinacy.of(train, sizes, order)
+    verdicts = cell_verdicts(train, targets, sizes, order=order, known=known)
+    return OrderAdvice(**vars(verdicts), additions=minimal_additions(known, targets, **choice))
 
 
 def _coverage(

@@ -21,6 +21,7 @@ from recombine.theory import (
     subsets,
 )
 from recombine.theory.conjunctions import Subset, codes_of
+from recombine.theory.overlap_kernels import place
 
 MOST_CLASSES = 50
 """Words with more different values than this are no classes."""
@@ -178,7 +179,7 @@ def shortcuts(
         elif train <= max(alone[axis] for axis in subset) + 1e-9:
             continue
         misleads = bool(train > base + 1e-9 and target < chance - 1e-9)
-        salience = kernel.normalised[tuple(int(axis in subset) for axis in range(len(sizes)))]
+        salience = kernel.normalised[place(subset, len(sizes))]
         gap = train - target if np.isfinite(target) else train - base
         found.append(Shortcut(subset, train, target, base, chance, misleads, float(salience * gap)))
     return sorted(found, key=lambda rule: (-rule.misleads, -rule.weight))

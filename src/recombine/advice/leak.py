@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from scipy import linalg
 
 from recombine.theory import Conjunctions, OverlapKernel
+from recombine.theory.overlap_kernels import place
 
 MOST_WORK = 3e7
 """Training cells times cells of interest up to which the kernel of all lower orders is solved exactly."""
@@ -72,7 +73,7 @@ def _by_features(
     columns = seen.columns(targets)
     found = []
     for kernel in kernels:
-        salience = [kernel.salience[tuple(int(a in s) for a in range(factors))] for s in seen.subsets]
+        salience = [kernel.salience[place(subset, factors)] for subset in seen.subsets]
         scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
         low = kernel.lower(order)
         ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), _LEAST_RIDGE)

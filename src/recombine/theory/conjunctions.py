@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
 from recombine.errors import InputError
-from recombine.theory.overlap_kernels import OverlapKernel
+from recombine.theory.overlap_kernels import OverlapKernel, place
 
 Subset = tuple[int, ...]
 
@@ -97,16 +97,6 @@ class Conjunctions:
         """Which conjunctions of every row do not occur."""
         return self.columns(np.asarray(cells)) < 0
 
-    def levels(self, column: int) -> tuple[Subset, tuple[int, ...]]:
-        """The factors and level indices of one column."""
-        position = int(np.searchsorted(self.starts, column, side="right")) - 1
-        subset, code = self.subsets[position], int(self.codes[position][column - self.starts[position]])
-        found = []
-        for axis in reversed(subset):
-            code, level = divmod(code, self.sizes[axis])
-            found.append(level)
-        return subset, tuple(reversed(found))
-
 
 def decompose(
     kernel: OverlapKernel, train: np.ndarray, weights: Float[np.ndarray, " train"], cells: np.ndarray
@@ -125,14 +115,12 @@ def decompose(
 
     For every set of factors (as positions) its part, `(cells,)`. The parts add up to f.
     """
-    train, cells, weights = np.asarray(train), np.asarray(cells), np.asarray(weights)
+    train, cells = np.asarray(train), np.asarray(cells)
     sizes = tuple(int(n) + 1 for n in np.concatenate([train, cells]).max(axis=0))
-    parts = {}
-    for subset in subsets(kernel.factors, kernel.factors):
-        position = tuple(int(axis in subset) for axis in range(kernel.factors))
-        known, inverse = np.unique(codes_of(train, subset, sizes), return_inverse=True)
-        sums = np.bincount(inverse, weights=weights)
-        code = codes_of(cells, subset, sizes)
-        place = np.minimum(np.searchsorted(known, code), len(known) - 1)
-        parts[subset] = kernel.salience[position] * np.where(known[place] == code, sums[place], 0.0)
-    return parts
+    seen = Conjunctions.of(train, sizes, order=kernel.factors)
+    sums = np.append(seen.design(train).T @ np.asarray(weights), 0.0)  # column -1, unseen: nothing
+    found = sums[seen.columns(cells)]
+    return {
+        subset: kernel.salience[place(subset, kernel.factors)] * found[:, position]
+        for position, subset in enumerate(seen.subsets)
+    }

@@ -63,6 +63,13 @@ class Determinacy:
         self._pending: list[Int[np.ndarray, " subsets"]] = []
         self._pool: Int[np.ndarray, "width+1 vectors"] | None = None
 
+    @staticmethod
+    def of(cells: Int[np.ndarray, "cells factors"], sizes: Sequence[int], order: int) -> Determinacy:
+        """What a set of cells determines; their order does not matter, so they are shown as is quickest."""
+        known = Determinacy(sizes, order)
+        known.show(np.random.default_rng(0).permutation(cells))  # neighbours tell little that is new
+        return known
+
     @property
     def rank(self) -> int:
         """How many numbers training fixes."""

@@ -11,10 +11,9 @@ in the set, 0 along the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -145,6 +144,12 @@ class OverlapKernel:
         return bool((values[times > 0] >= -tolerance).all())
 
 
+def place(subset: Iterable[int], factors: int) -> tuple[int, ...]:
+    """Where a set of factors, given by their positions, stands in a function of sets."""
+    members = set(subset)
+    return tuple(int(axis in members) for axis in range(factors))
+
+
 def set_sizes(factors: int) -> Int[np.ndarray, ...]:
     """The number of factors in every set, `(2,) * factors`."""
     return np.indices((2,) * factors).sum(axis=0)
@@ -154,14 +159,6 @@ def order_means(values: Float[np.ndarray, ...]) -> Float[np.ndarray, " orders"]:
     """The mean of a function of sets over the sets of each size, from 0 to the number of factors."""
     sizes = set_sizes(values.ndim).ravel()
     return np.bincount(sizes, weights=values.ravel()) / np.bincount(sizes)
-
-
-def named_sets(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """The sets of factors in the order of a raveled function of sets."""
-    return [
-        tuple(name for name, member in zip(names, index, strict=True) if member)
-        for index in product((0, 1), repeat=len(names))
-    ]
 
 
 def overlaps(cells: np.ndarray, others: np.ndarray, factors: int) -> Int[np.ndarray, "cells others"]:
@@ -174,9 +171,3 @@ def overlaps(cells: np.ndarray, others: np.ndarray, factors: int) -> Int[np.ndar
     for axis in range(factors):
         found = 2 * found + (cells[:, axis, None] == others[None, :, axis])
     return found
-
-
-def is_symmetric(kernel: OverlapKernel, *, tolerance: float = 1e-12) -> bool:
-    """Whether the kernel depends on the number of shared factors alone."""
-    means = order_means(kernel.similarity)
-    return bool(np.abs(kernel.similarity - means[set_sizes(kernel.factors)]).max() <= tolerance)

@@ -52,8 +52,11 @@ def cell_verdicts(
     sizes: Sequence[int],
     *,
     order: int,
+    known: Determinacy | None = None,
 ) -> CellVerdicts:
     """Sorts cells into determined, norm-completed and undetermined.
+
+    - `known`: what `train` determines at this order, if that is at hand.
 
     ```python
     >>> import numpy as np
@@ -64,12 +67,12 @@ def cell_verdicts(
 
     ```
     """
-    known = Determinacy(sizes, order)
-    known.show(train)
+    known = Determinacy.of(train, sizes, order) if known is None else known
     determined = known.determined(cells)
-    seen = Conjunctions.of(train, sizes, order=order)
     missing = np.zeros(len(cells), dtype=bool)
-    missing[~determined] = seen.missing(np.asarray(cells)[~determined]).any(axis=1)
+    if not determined.all():
+        seen = Conjunctions.of(train, sizes, order=order)
+        missing[~determined] = seen.missing(np.asarray(cells)[~determined]).any(axis=1)
     return CellVerdicts(order, determined, missing, known.is_certain())
 
 

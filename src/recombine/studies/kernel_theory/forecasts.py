@@ -31,8 +31,7 @@ def forecast(net: Any, task: Task, *, signs: bool = False) -> Values:
     answers = evaluate(net, task.inputs[unseen]).reshape(len(unseen), -1)
     kernel = named_profile(PROFILE, len(space.shape))
     gram, across = kernel.gram(train), kernel.gram(cells, train)
-    known = Determinacy(space.shape, 1)
-    known.show(train)
+    known = Determinacy.of(train, space.shape, 1)
     (retained,) = retention([kernel], train, cells, space.shape)
     if signs:
         machine = max_margin(gram, targets[seen, 0], tolerance=1e-4)(across)[:, None]
