@@ -13,7 +13,7 @@ from recombine.advice.advise import Advice
 from recombine.advice.lint import Finding
 from recombine.advice.words import (
     coverage_lines,
-    expect_lines,
+    expectations,
     first_steps,
     heading,
     label_lines,
@@ -53,7 +53,7 @@ def page(advice: Advice) -> Page:
             )
     if advice.labels is not None:
         sections.append(Section("Labels", list(label_lines(advice))))
-    expected = list(expect_lines(advice))
+    expected = [f"**{name}**: {sentence}" for name, sentence in expectations(advice)]
     if expected:
         sections.append(Section("What to expect", expected))
     sections.append(

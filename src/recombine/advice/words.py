@@ -27,7 +27,10 @@ def text(advice: Advice, width: int = 110) -> str:
     parts += [
         (order_title(order), list(order_lines(advice, found))) for order, found in advice.orders.items()
     ]
-    parts += [("Labels", list(label_lines(advice))), ("Expect", list(expect_lines(advice)))]
+    parts += [
+        ("Labels", list(label_lines(advice))),
+        ("Expect", [f"{name:<20}{sentence}" for name, sentence in expectations(advice)]),
+    ]
     lines = []
     for title, sentences in parts:
         lines += [title] if title and sentences else []
@@ -123,31 +126,26 @@ def label_lines(advice: Advice) -> Iterator[str]:
         )
 
 
-def expect_lines(advice: Advice) -> Iterator[str]:
-    """The two failures that can be seen coming."""
+def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
+    """Failures that can be seen coming: a name and a sentence for each."""
     leak = advice.leak
     if leak is not None:
-        band = (
-            f", {fixed(leak.band[0], 2)} to {fixed(leak.band[1], 2)} for 10 layers to 1" if leak.band else ""
-        )
-        who = (
-            "a random ReLU network of 3 layers"
-            if leak.profile == USUAL_PROFILE
-            else f"{leak.profile} saliences"
-        )
-        yield (
-            f"memorisation leak   unseen answers shrink to about {fixed(leak.median, 2)} of their size "
-            f"({who}{band})"
-        )
+        low, high = leak.band or (0.0, 0.0)
+        band = f", {fixed(low, 2)} for 10 layers, {fixed(high, 2)} for 1" if leak.band else ""
+        usual = leak.profile == USUAL_PROFILE
+        who = "a random ReLU network of 3 layers" if usual else f"{leak.profile} saliences"
+        share = fixed(leak.median, 2)
+        yield "memorisation leak", f"unseen answers shrink to about {share} of their size ({who}{band})"
     rules = [rule for rule in advice.shortcuts if rule.misleads]
     for rule in rules[:3]:
-        yield f"shortcut            {shortcut_sentence(advice, rule)}"
+        yield "shortcut", shortcut_sentence(advice, rule)
     if advice.labels is not None and not rules:
-        yield "shortcut            none of one or two factors misleads on labelled cells of interest"
+        yield "shortcut", "none of one or two factors misleads on labelled cells of interest"
     if advice.losses is not None:
         yield (
-            f"loss                kernel machines of 1 to 10 layers get {_range(advice.losses.margin)} of the unseen "
-            f"labels right with the largest margin (cross-entropy), {_range(advice.losses.squared)} with squared loss"
+            "loss",
+            f"kernel machines of 1 to 10 layers get {_range(advice.losses.margin)} of the unseen labels right with the "
+            f"largest margin (cross-entropy), {_range(advice.losses.squared)} with squared loss",
         )
 
 
