@@ -340,13 +340,12 @@ def _coverage(
 
 
 def _leak(table: Observations, kept: np.ndarray, band: Sequence[np.ndarray], profile: str) -> Leak:
-    low, high = (sorted(float(np.median(end)) for end in band)) if band else (0.0, 0.0)
     return Leak(
         profile or USUAL_PROFILE,
         float(np.median(kept)),
         float(kept.min()),
         float(kept.max()),
-        (low, high) if band else None,
+        (float(np.median(band[0])), float(np.median(band[1]))) if band else None,
         _partners(table, table.train),
     )
 

@@ -130,8 +130,8 @@ def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
     """Failures that can be seen coming: a name and a sentence for each."""
     leak = advice.leak
     if leak is not None:
-        low, high = leak.band or (0.0, 0.0)
-        band = f", {fixed(low, 2)} for 10 layers, {fixed(high, 2)} for 1" if leak.band else ""
+        shallow, deep = leak.band or (0.0, 0.0)
+        band = f", {fixed(shallow, 2)} for 1 layer, {fixed(deep, 2)} for 10" if leak.band else ""
         usual = leak.profile == USUAL_PROFILE
         who = "a random ReLU network of 3 layers" if usual else f"{leak.profile} saliences"
         share = fixed(leak.median, 2)
