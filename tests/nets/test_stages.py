@@ -14,12 +14,11 @@ from recombine.nets import (
     Buffer,
     Chain,
     Dropout,
-    Linear,
     Net,
-    absorb,
     cnn_decoder,
     evaluate,
     mlp,
+    observe,
     parameter_count,
     pixel_transformer,
     position_table,
@@ -92,20 +91,28 @@ def test_evaluate_in_pieces() -> None:
     np.testing.assert_allclose(hidden, trace(net, jnp.asarray(inputs))[1]["hidden0"], rtol=1e-5)
 
 
-def test_batch_normalisation_normalises_and_absorbs() -> None:
+def test_batch_normalisation_normalises_and_takes_in() -> None:
     x = 3 + 2 * jax.random.normal(KEY, (64, 5))
     net = Net(("norm",), (BatchNorm(5, momentum=1.0),))
-    output, stages = trace(net, x, key=KEY)
+    output, _, after = observe(net, x, key=KEY)
     np.testing.assert_allclose(output.mean(0), 0, atol=1e-5)
     np.testing.assert_allclose(output.var(0), 1, atol=1e-3)
-    norm = absorb(net, x, stages).layers[0]
+    norm = after.layers[0]
     np.testing.assert_allclose(norm.mean.value, x.mean(0), rtol=1e-5)
     np.testing.assert_allclose(norm.variance.value, x.var(0, ddof=1), rtol=1e-4)
 
 
-def test_batch_normalisation_has_no_place_in_a_chain() -> None:
-    with pytest.raises(InputError, match="got 'BatchNorm', expected layers without running statistics"):
-        Chain(Linear(2, 2, key=KEY), BatchNorm(2))
+def test_batch_normalisation_leaves_filling_rows_out() -> None:
+    x = jax.random.normal(KEY, (6, 2, 2, 3))
+    weight = jnp.array([1.0, 1, 1, 1, 0, 0])
+    net = Net(("maps",), (Chain(jnp.tanh, BatchNorm(3)),))
+    output, _, after = observe(net, x, key=KEY, weight=weight)
+    alone, _, expected = observe(net, x[:4], key=KEY)
+    np.testing.assert_allclose(output[:4], alone, atol=1e-5)
+    for got, wanted in zip(
+        *(jax.tree.leaves(eqx.filter(net, eqx.is_array)) for net in (after, expected)), strict=True
+    ):
+        np.testing.assert_allclose(got, wanted, atol=1e-6)
 
 
 def test_buffers_are_not_trained() -> None:

@@ -18,7 +18,7 @@ def batches(
 
     The answer depends on the seed and the step alone, not on how training is cut into pieces. In an epoch of
     `rows` examples that `batch` does not divide, the last batch is filled up with rows of the same epoch that
-    have weight 0: the loss ignores them, batch statistics and penalties on activity do not.
+    have weight 0: the loss and batch statistics ignore them, penalties on activity do not.
 
     **Returns:**
 

@@ -27,7 +27,7 @@ from recombine.fit.memory import release_freed_memory
 from recombine.fit.optimise import learning_rate, update_rule
 from recombine.fit.recipe import Recipe, Schedule
 from recombine.fit.spread import Spread, choose, over_seeds
-from recombine.nets import absorb, parameter_count, trace, trainable
+from recombine.nets import observe, parameter_count, trace, trainable
 from recombine.tasks import Task
 
 EVALUATION_ROWS = 64
@@ -183,13 +183,14 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
         params: PyTree, buffers: PyTree, x: Array, y: Array, weight: Array | None, key: Array
     ) -> Any:
         net = eqx.combine(params, buffers, static)
-        output, outputs = trace(net, x, key=key, perturb=perturb if structure.noise else None)
+        noise = perturb if structure.noise else None
+        output, outputs, after = observe(net, x, key=key, weight=weight, perturb=noise)
         per_example = structure.loss(output, y)
         loss = per_example.mean() if weight is None else (per_example * weight).sum() / weight.sum()
         objective = loss
         for penalty, strength in zip(structure.penalties, numbers["penalties"], strict=True):
             objective = objective + strength * penalty.of(net, outputs, (x, y))
-        return objective, (loss, outputs)
+        return objective, (loss, eqx.filter(eqx.filter(after, trainable(after), inverse=True), eqx.is_array))
 
     def one_seed(mine: tuple[PyTree, dict[str, Any]]) -> Any:
         seed_state, data = mine
@@ -205,13 +206,10 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
             position, taken, weight = now
             x, y = (inputs[taken], targets[taken]) if everything is None else everything
             key = jax.random.fold_in(noise_key, position)
-            grads, (loss, outputs) = jax.grad(objective, has_aux=True)(params, buffers, x, y, weight, key)
+            grads, (loss, buffers) = jax.grad(objective, has_aux=True)(params, buffers, x, y, weight, key)
             updates, rule_state = rule.update(grads, rule_state, params)
             rate = learning_rate(structure, numbers, position, total) * data["rate"]
             params = optax.apply_updates(params, jax.tree.map(lambda u: -rate * u, updates))
-            if jax.tree.leaves(buffers):
-                net = absorb(eqx.combine(params, buffers, static), x, outputs)
-                buffers = eqx.filter(eqx.filter(net, trainable(net), inverse=True), eqx.is_array)
             return (params, buffers, rule_state), loss
 
         def train(seed_state: PyTree) -> tuple[PyTree, Array]:

@@ -53,7 +53,8 @@ class BatchNorm(eqx.Module):
     """Normalises every channel (the last axis) over the batch and all positions, as PyTorch's `BatchNorm`.
 
     In training (a key is given) the batch's own mean and variance are used; in evaluation the running ones,
-    which `absorb` moves by `momentum` towards the batch (with the unbiased variance).
+    which `observe` moves by `momentum` towards the batch's (with the unbiased variance). Rows of weight 0 are
+    normalised too, but count for neither.
     """
 
     scale: Float[Array, " channels"]
@@ -70,31 +71,38 @@ class BatchNorm(eqx.Module):
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
         if key is None:
-            mean, variance = self.mean.value, self.variance.value
-        else:
-            mean, variance = _moments(x)
+            return self._normalised(x, self.mean.value, self.variance.value)
+        return self.observe(x, key=key)[0]
+
+    def observe(
+        self, x: Array, *, key: PRNGKeyArray, weight: Float[Array, " batch"] | None = None
+    ) -> tuple[Array, BatchNorm]:
+        """The output in training, and the layer with running statistics that have taken in the batch `x`."""
+        mean, variance, count = _moments(x, weight)
+        unbiased = variance * count / jnp.maximum(count - 1, 1)
+        keep = 1 - self.momentum
+        new = (
+            keep * self.mean.value + self.momentum * mean,
+            keep * self.variance.value + self.momentum * unbiased,
+        )
+        after = eqx.tree_at(
+            lambda layer: (layer.mean.value, layer.variance.value), self, jax.lax.stop_gradient(new)
+        )
+        return self._normalised(x, mean, variance), after
+
+    def _normalised(self, x: Array, mean: Array, variance: Array) -> Array:
         return (x - mean) * jax.lax.rsqrt(variance + self.epsilon) * self.scale + self.shift
 
-    def absorb(self, x: Array) -> BatchNorm:
-        """The layer with running statistics that have taken in the batch `x`."""
-        mean, variance = _moments(x)
-        count = x.size // x.shape[-1]
-        unbiased = variance * count / max(count - 1, 1)
-        keep = 1 - self.momentum
-        return eqx.tree_at(
-            lambda layer: (layer.mean.value, layer.variance.value),
-            self,
-            (
-                keep * self.mean.value + self.momentum * mean,
-                keep * self.variance.value + self.momentum * unbiased,
-            ),
-        )
 
-
-def _moments(x: Array) -> tuple[Array, Array]:
-    axes = tuple(range(x.ndim - 1))
-    mean = x.mean(axis=axes)
-    return mean, ((x - mean) ** 2).mean(axis=axes)
+def _moments(x: Array, weight: Array | None) -> tuple[Array, Array, float | Array]:
+    """Mean and variance of every channel, and over how many values they were taken."""
+    axes, per_row = tuple(range(x.ndim - 1)), x.size // (x.shape[0] * x.shape[-1])
+    if weight is None:
+        mean = x.mean(axis=axes)
+        return mean, ((x - mean) ** 2).mean(axis=axes), float(x.shape[0] * per_row)
+    rows, count = weight.reshape(-1, *[1] * (x.ndim - 1)), weight.sum() * per_row
+    mean = (rows * x).sum(axis=axes) / count
+    return mean, (rows * (x - mean) ** 2).sum(axis=axes) / count, count
 
 
 class Dropout(eqx.Module):

@@ -3,7 +3,8 @@
 Arrays carry the examples on their first axis: a stage maps `(batch, ...)` to `(batch, ...)`. A stage is any
 callable; if it is an Equinox module it is called with a keyword `key`, which is `None` in evaluation and a
 random key in training (dropout draws from it, batch normalisation takes it as the sign to use the batch's
-own statistics).
+own statistics). A stage that learns by watching (running statistics) has a method `observe` besides, which
+gives its output in training and the stage as it is afterwards.
 """
 
 from __future__ import annotations
@@ -70,16 +71,20 @@ class Chain(eqx.Module):
     layers: tuple[Stage, ...]
 
     def __init__(self, *layers: Stage) -> None:
-        for layer in layers:
-            if hasattr(layer, "absorb"):
-                expected = "layers without running statistics; make it a stage of its own in the net"
-                raise InputError("layers", type(layer).__name__, expected)
         self.layers = layers
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        return self.observe(x, key=key, weight=None)[0]
+
+    def observe(self, x: Array, *, key: PRNGKeyArray | None, weight: Array | None) -> tuple[Array, Chain]:
+        """The output, and the chain with what its layers have taken in."""
+        after = []
         for position, layer in enumerate(self.layers):
-            x = call(layer, x, key=None if key is None else jax.random.fold_in(key, position))
-        return x
+            own_key = None if key is None else jax.random.fold_in(key, position)
+            x, layer = watch(layer, x, key=own_key, weight=weight)
+            after.append(layer)
+        same = all(new is old for new, old in zip(after, self.layers, strict=True))
+        return x, self if same else Chain(*after)
 
 
 class Reshape(eqx.Module):
@@ -100,6 +105,16 @@ class Buffer(eqx.Module):
 def call(stage: Stage, x: Array, *, key: PRNGKeyArray | None) -> Array:
     """Calls one stage; only modules are offered the key."""
     return stage(x, key=key) if isinstance(stage, eqx.Module) else stage(x)
+
+
+def watch(stage: Stage, x: Array, *, key: PRNGKeyArray | None, weight: Array | None) -> tuple[Array, Stage]:
+    """Calls one stage, and lets it take in what it sees if this is training (a key is given).
+
+    **Returns:** the output, and the stage as it is afterwards; most stages stay the same.
+    """
+    if key is not None and hasattr(stage, "observe"):
+        return stage.observe(x, key=key, weight=weight)
+    return call(stage, x, key=key), stage
 
 
 def trace(
@@ -126,29 +141,45 @@ def trace(
 
     ```
     """
-    outputs = {}
-    noise_key = None if key is None else jax.random.fold_in(key, len(net.stages))
-    for position, (name, stage) in enumerate(net.stages):
-        x = call(stage, x, key=None if key is None else jax.random.fold_in(key, position))
-        if perturb is not None and noise_key is not None:
-            x = perturb(name, x, jax.random.fold_in(noise_key, position))
-        outputs[name] = x
-    return x, outputs
+    return observe(net, x, key=key, perturb=perturb)[:2]
 
 
-def absorb(net: PyTree, x: Array, outputs: dict[str, Array]) -> PyTree:
-    """Lets stages with an `absorb` method (batch normalisation) update their buffers from what they saw.
+def observe(
+    net: Any,
+    x: Array,
+    *,
+    key: PRNGKeyArray | None,
+    weight: Float[Array, " batch"] | None = None,
+    perturb: Perturb | None = None,
+) -> tuple[Array, dict[str, Array], Any]:
+    """`trace`, and the net with what its stages have taken in (the running statistics of batch normalisation).
 
     **Arguments:**
 
-    - `x`: the batch the net was run on, and `outputs` the stage outputs of that run.
+    - `weight`: rows of weight 0 only fill the batch up; batch statistics leave them out.
+
+    ```python
+    >>> import jax, jax.numpy as jnp
+    >>> from recombine.nets import BatchNorm, Net, observe
+    >>> net = Net(("norm",), (BatchNorm(1, momentum=1.0),))
+    >>> rows, weight = jnp.array([[1.0], [3.0], [9.0]]), jnp.array([1.0, 1.0, 0.0])
+    >>> _, _, after = observe(net, rows, key=jax.random.key(0), weight=weight)
+    >>> after.layers[0].mean.value.tolist()
+    [2.0]
+
+    ```
     """
+    outputs, after = {}, net
+    noise_key = None if key is None else jax.random.fold_in(key, len(net.stages))
     for position, (name, stage) in enumerate(net.stages):
-        if hasattr(stage, "absorb"):
-            updated = stage.absorb(jax.lax.stop_gradient(x))
-            net = eqx.tree_at(_stage_at(position), net, updated)
-        x = outputs[name]
-    return net
+        own_key = None if key is None else jax.random.fold_in(key, position)
+        x, seen = watch(stage, x, key=own_key, weight=weight)
+        if seen is not stage:
+            after = eqx.tree_at(_stage_at(position), after, seen)
+        if perturb is not None and noise_key is not None:
+            x = perturb(name, x, jax.random.fold_in(noise_key, position))
+        outputs[name] = x
+    return x, outputs, after
 
 
 def _stage_at(position: int) -> Callable[[Any], Any]:
