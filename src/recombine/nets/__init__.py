@@ -4,6 +4,7 @@ from recombine.nets.convnet import cnn_decoder, cnn_encoder, rotation_decoder
 from recombine.nets.convolution import Conv2d, ConvTranspose2d
 from recombine.nets.dense import BatchNorm, Dropout, LayerNorm, Linear
 from recombine.nets.mlp import mlp
+from recombine.nets.readers import CropAndFlip, image_convnet, image_resnet, image_vit
 from recombine.nets.rendering import FactorCanvas, RenderLayer, render_layer, render_net
 from recombine.nets.stages import (
     Buffer,
@@ -25,6 +26,7 @@ __all__ = [
     "Chain",
     "Conv2d",
     "ConvTranspose2d",
+    "CropAndFlip",
     "Dropout",
     "FactorCanvas",
     "LayerNorm",
@@ -36,6 +38,9 @@ __all__ = [
     "cnn_decoder",
     "cnn_encoder",
     "evaluate",
+    "image_convnet",
+    "image_resnet",
+    "image_vit",
     "mlp",
     "observe",
     "parameter_count",

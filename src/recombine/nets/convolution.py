@@ -8,8 +8,8 @@ matrix products, by a route that `_correlate` chooses from the shapes:
 | channels | route |
 |---|---|
 | few in and out (rendering head, 2 to 2) | patches as planes `(taps, batch · height · width)`, one product |
-| few in (first layer of an encoder) | patches, then one product |
 | few out (last layer of a decoder) | one product, then the taps shifted and added |
+| at most 16 in (first layer of an encoder) | patches, then one product |
 | many, kernels of 2 to 5 | Winograd: transform tiles, one product per evaluation point, transform back |
 | many, longer kernels | `lax.conv_general_dilated` (right, not fast) |
 
@@ -42,6 +42,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache, partial, reduce
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -56,6 +57,9 @@ Images = Float[Array, "batch height width channels"]
 Kernel = Float[Array, "kernel_height kernel_width c_in c_out"]
 
 _FEW = 4  # channels; below this a product over channels alone is too thin to be worth a transform
+_NOT_MANY = (
+    16  # channels in; below this patches cost no more than transforms, and compile in a third of the time
+)
 _POINTS = {2: 4, 3: 6, 4: 6, 5: 6}  # evaluation points for each kernel length that Winograd serves
 _INPUT, _KERNEL, _OUTPUT = range(3)  # the transforms of `_toom_cook`
 _LAYOUT = ("NHWC", "HWIO", "NHWC")
@@ -152,14 +156,14 @@ def _correlate(x: Images, weight: Kernel, low: Sequence[int], size: Sequence[int
         patches = jnp.stack([planes[:, :, i, j] for i, j in shifts])  # (taps, c_in, batch, height, width)
         y = weight.reshape(-1, c_out).T @ patches.reshape(kh * kw * c_in, -1)
         return y.reshape(c_out, len(x), *size).transpose(1, 2, 3, 0)
-    if c_in <= _FEW or kh == kw == 1:
-        x = _fit(x, low, fitted)
-        return jnp.concatenate([x[:, i, j] for i, j in shifts], axis=3) @ weight.reshape(-1, c_out)
     if c_out <= _FEW:
         mixed = x.reshape(-1, c_in) @ weight.transpose(2, 0, 1, 3).reshape(c_in, -1)
         planes = mixed.T.reshape(kh * kw * c_out, *x.shape[:3]).transpose(1, 2, 3, 0)
         planes = _fit(planes, low, fitted).reshape(len(x), *fitted, kh * kw, c_out)
         return reduce(jnp.add, [planes[:, i, j, tap] for tap, (i, j) in enumerate(shifts)])
+    if c_in <= _NOT_MANY or kh == kw == 1:
+        x = _fit(x, low, fitted)
+        return jnp.concatenate([x[:, i, j] for i, j in shifts], axis=3) @ weight.reshape(-1, c_out)
     if kh in _POINTS and kw in _POINTS:
         return _winograd(x, weight, low, size)
     return lax.conv_general_dilated(_fit(x, low, fitted), weight, (1, 1), "VALID", dimension_numbers=_LAYOUT)
@@ -259,7 +263,7 @@ class _Convolution(eqx.Module):
     """Weights, biases and geometry; both start uniform in ±1/sqrt(fan · kernel²), as in PyTorch."""
 
     weight: Kernel
-    bias: Float[Array, " c_out"]
+    bias: Float[Array, " c_out"] | None
     stride: int = eqx.field(static=True)
     padding: int = eqx.field(static=True)
 
@@ -270,32 +274,36 @@ class _Convolution(eqx.Module):
         *,
         stride: int = 1,
         padding: int = 0,
+        bias: bool = True,
         key: PRNGKeyArray,
     ) -> None:
         bound = 1 / math.sqrt(fan * shape[0] * shape[1])
         weight_key, bias_key = jax.random.split(key)
         self.weight = jax.random.uniform(weight_key, shape, minval=-bound, maxval=bound)
-        self.bias = jax.random.uniform(bias_key, shape[3:], minval=-bound, maxval=bound)
+        self.bias = jax.random.uniform(bias_key, shape[3:], minval=-bound, maxval=bound) if bias else None
         self.stride, self.padding = stride, padding
+
+    def _shifted(self, x: Images) -> Images:
+        return x if self.bias is None else x + self.bias
 
 
 class Conv2d(_Convolution):
-    """A convolution with bias; `stride` and `padding` as for `conv2d`. PyTorch's fan-in is c_in."""
+    """A convolution, with bias if asked for; `stride` and `padding` as for `conv2d`. PyTorch's fan-in is c_in."""
 
-    def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: int) -> None:
+    def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: Any) -> None:
         super().__init__((kernel, kernel, c_in, c_out), c_in, key=key, **geometry)
 
     def __call__(self, x: Images, *, key: PRNGKeyArray | None = None) -> Images:
         """Returns `(batch, out_height, out_width, c_out)`; `key` is ignored."""
-        return conv2d(x, self.weight, stride=self.stride, padding=self.padding) + self.bias
+        return self._shifted(conv2d(x, self.weight, stride=self.stride, padding=self.padding))
 
 
 class ConvTranspose2d(_Convolution):
     """A transposed convolution with bias, geometry as for `conv_transpose2d`. PyTorch's fan-in is c_out."""
 
-    def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: int) -> None:
+    def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: Any) -> None:
         super().__init__((kernel, kernel, c_in, c_out), c_out, key=key, **geometry)
 
     def __call__(self, x: Images, *, key: PRNGKeyArray | None = None) -> Images:
         """Returns `(batch, out_height, out_width, c_out)`; `key` is ignored."""
-        return conv_transpose2d(x, self.weight, stride=self.stride, padding=self.padding) + self.bias
+        return self._shifted(conv_transpose2d(x, self.weight, stride=self.stride, padding=self.padding))

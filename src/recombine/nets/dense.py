@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import TypeVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -30,6 +33,17 @@ class Linear(eqx.Module):
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
         product = x @ self.weight
         return product if self.bias is None else product + self.bias
+
+
+Weighted = TypeVar("Weighted", bound=eqx.Module)
+
+
+def he_normal(layer: Weighted, key: PRNGKeyArray) -> Weighted:
+    """The layer or convolution with weights from a normal distribution of variance 2 / fan_in (He et al. 2015)."""
+    shape = layer.weight.shape  # type: ignore[attr-defined]
+    weight = jax.random.normal(key, shape) * (2 / math.prod(shape[:-1])) ** 0.5
+    changed: Weighted = eqx.tree_at(lambda new: new.weight, layer, weight)
+    return changed
 
 
 class LayerNorm(eqx.Module):

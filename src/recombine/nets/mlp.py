@@ -7,7 +7,7 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from recombine.errors import InputError
-from recombine.nets.dense import BatchNorm, Linear
+from recombine.nets.dense import BatchNorm, Linear, he_normal
 from recombine.nets.stages import Chain, Net, Reshape, Stage
 
 
@@ -62,7 +62,4 @@ def mlp(
 
 def _linear(inputs: int, outputs: int, *, normal: bool, key: PRNGKeyArray) -> Linear:
     linear = Linear(inputs, outputs, key=key)
-    if not normal:
-        return linear
-    weight = jax.random.normal(jax.random.fold_in(key, 1), (inputs, outputs)) * (2 / inputs) ** 0.5
-    return eqx.tree_at(lambda new: new.weight, linear, weight)
+    return he_normal(linear, jax.random.fold_in(key, 1)) if normal else linear

@@ -42,6 +42,19 @@ class PixelTokens(eqx.Module):
         return self.project(x)[:, None, :] + self.positions.value
 
 
+def attend(
+    mixed: Float[Array, "batch tokens three_inner"], heads: int, dropout: Dropout, *, key: PRNGKeyArray | None
+) -> Float[Array, "batch tokens inner"]:
+    """Attention of several heads; `mixed` holds queries, keys and values side by side."""
+    batch, tokens, inner = mixed.shape
+    head = inner // 3 // heads
+    mixed = mixed.reshape(batch, tokens, 3, heads, head)
+    queries, keys, values = (mixed[:, :, i].swapaxes(1, 2) for i in range(3))
+    scores = queries @ keys.swapaxes(-1, -2) * head**-0.5
+    attended = dropout(jax.nn.softmax(scores), key=key) @ values
+    return attended.swapaxes(1, 2).reshape(batch, tokens, heads * head)
+
+
 class SelfAttention(eqx.Module):
     """Multi-head self-attention over tokens, with PyTorch's initialisation."""
 
@@ -61,12 +74,7 @@ class SelfAttention(eqx.Module):
         self.heads, self.dropout = heads, Dropout(dropout)
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
-        batch, tokens, width = x.shape
-        mixed = self.mix(x).reshape(batch, tokens, 3, self.heads, width // self.heads)
-        queries, keys, values = (mixed[:, :, i].swapaxes(1, 2) for i in range(3))
-        scores = queries @ keys.swapaxes(-1, -2) * (width // self.heads) ** -0.5
-        attended = self.dropout(jax.nn.softmax(scores), key=key) @ values
-        return self.merge(attended.swapaxes(1, 2).reshape(batch, tokens, width))
+        return self.merge(attend(self.mix(x), self.heads, self.dropout, key=key))
 
 
 class EncoderLayer(eqx.Module):

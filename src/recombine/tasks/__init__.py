@@ -4,6 +4,7 @@ from recombine.tasks import datasets
 from recombine.tasks.bump_images import bump_images
 from recombine.tasks.bumps import bumps, bumps_on_canvas
 from recombine.tasks.bumps_real import bumps_real, half_pixel_hole
+from recombine.tasks.composites import composite_images
 from recombine.tasks.draws import draw_with_replacement, draw_without_replacement
 from recombine.tasks.encodings import (
     angle_cos_sin,
@@ -14,6 +15,7 @@ from recombine.tasks.encodings import (
     ramp_with_presence,
     super_inputs,
 )
+from recombine.tasks.exemplars import Exemplars, load_exemplars
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
 from recombine.tasks.resplit import with_random_hole
@@ -40,6 +42,7 @@ from recombine.tasks.symbolic import (
 from recombine.tasks.task import Task
 
 __all__ = [
+    "Exemplars",
     "Glyph",
     "Task",
     "addition",
@@ -50,6 +53,7 @@ __all__ = [
     "bumps",
     "bumps_on_canvas",
     "bumps_real",
+    "composite_images",
     "context_dependence",
     "cross_fade",
     "datasets",
@@ -60,6 +64,7 @@ __all__ = [
     "glyph_source",
     "half_pixel_hole",
     "invariance",
+    "load_exemplars",
     "logical",
     "one_hot",
     "partial_exposure",
