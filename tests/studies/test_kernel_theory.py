@@ -3,21 +3,32 @@
 import numpy as np
 import pytest
 
+from recombine.probes import additive_fit
 from recombine.runs import run_trial
 from recombine.studies import load
 from recombine.studies.claims import Arm, Evidence
-from recombine.studies.kernel_theory.arms import (
-    DEPTHS,
-    FACTS,
-    HIDDEN,
-    HOLES,
-    IDENTITIES,
-    addition_arm,
-    context_arm,
-    deep_arm,
-    forecast_arm,
+from recombine.studies.kernel_theory.arms.exact import FACTS, IDENTITIES
+from recombine.studies.kernel_theory.arms.forecasts import HOLES, forecast_arm
+from recombine.studies.kernel_theory.arms.images import (
+    FAR,
+    MIDDLE,
+    NEAR,
+    READERS,
+    context_task,
+    equivalence_task,
+    image_arm,
+    similarity_arm,
 )
-from recombine.studies.kernel_theory.checks import published_region
+from recombine.studies.kernel_theory.arms.networks import DEPTHS, HIDDEN, addition_arm, context_arm, deep_arm
+from recombine.studies.kernel_theory.checks.theory import published_region
+from recombine.studies.kernel_theory.published import (
+    IMAGE_CONTEXT,
+    IMAGE_EQUIVALENCE,
+    IMAGE_SLOPES,
+    READER_CONTEXT,
+    READER_SLOPES,
+)
+from recombine.tasks import context_dependence
 from recombine.tasks.symbolic import ANCHORS
 
 STUDY = load("kernel-theory")
@@ -57,6 +68,37 @@ def networks():
     return found
 
 
+def images():
+    """The published numbers, and coefficients of answers that are inverted on unseen cells of CD-3."""
+    found, at = {}, {NEAR: 0, MIDDLE: 2, FAR: 4}
+    for distance, i in at.items():
+        found[similarity_arm(distance)] = net_arm(salience=[0.36 + 0.02 * i, 0.3], salience_self=[0.3, 0.4])
+        for anchors in ANCHORS:
+            slope = IMAGE_SLOPES[anchors][i]
+            worth = np.outer([1, 1], np.arange(-4, 5) * slope)
+            arm = net_arm(slope=slope, worth=worth, mse_train=0.003)
+            found[image_arm("ConvNet", f"addition {anchors}", distance)] = arm
+    for reader in READERS:
+        for anchors, slope in READER_SLOPES[reader].items():
+            found.setdefault(image_arm(reader, f"addition {anchors}", NEAR), net_arm(slope=slope))
+        for hidden, right in zip(HIDDEN, READER_CONTEXT[reader], strict=True):
+            found[image_arm(reader, context_task(hidden), NEAR)] = net_arm(right_out=right)
+    for hidden in HIDDEN:
+        table = context_dependence(hidden=hidden)
+        answers, seen = table.targets.ravel().astype(float), table.split.seen
+        inverted = np.where(seen | (hidden < 3), answers, -answers)
+        fit = additive_fit(inverted, table.split.space.cells, seen)
+        shared = {"coefficients": np.concatenate(list(fit.values.values())), "additive_out": 0.95}
+        for distance in (NEAR, FAR):
+            arm = net_arm(right_out=IMAGE_CONTEXT[hidden][at[distance]], right_fresh=0.97, **shared)
+            found[image_arm("ConvNet", context_task(hidden), distance)] = arm
+    for distance in (NEAR, FAR):
+        fresh, unseen = (IMAGE_EQUIVALENCE[name][at[distance]] for name in ("new pictures", "unseen pairs"))
+        arm = net_arm(right_fresh=fresh, right_out=unseen)
+        found[image_arm("ConvNet", equivalence_task(4), distance)] = arm
+    return found
+
+
 @pytest.fixture(scope="module")
 def arms():
     exact = {
@@ -64,7 +106,7 @@ def arms():
         for name, trials in STUDY.arms("smoke").items()
         if name in IDENTITIES or name in FACTS
     }
-    return exact | networks()
+    return exact | networks() | images()
 
 
 @pytest.mark.parametrize("claim", STUDY.claims, ids=lambda claim: claim.id)
@@ -126,6 +168,19 @@ def test_every_claim_holds_on_its_own_numbers(claim, arms):
         ("22", deep_arm("interpolation", 3), "slope", 0.95),
         ("22", deep_arm("extrapolation", 4), "slope", 0.75),
         ("22", deep_arm("equivalence", 2), "right_out", 0.75),
+        ("23", image_arm("ConvNet", "addition interpolation", NEAR), "slope", 0.56),
+        ("23", image_arm("ConvNet", "addition both", FAR), "slope", 0.9),
+        ("23", image_arm("ConvNet", "addition asymmetric", FAR), "slope", 0.54),
+        ("23", image_arm("ConvNet", "addition extrapolation", NEAR), "slope", 0.1),
+        ("24", image_arm("ConvNet", "CD-3", NEAR), "right_out", 0.6),
+        ("24", image_arm("ConvNet", "CD-2", FAR), "right_out", 0.2),
+        ("24", image_arm("ConvNet", "CD-1", NEAR), "right_out", 0.8),
+        ("24", image_arm("ConvNet", "CD-1", FAR), "right_fresh", 0.9),
+        ("25", image_arm("ConvNet", "CD-1", FAR), "additive_out", 0.7),
+        ("29", similarity_arm(FAR), "salience", [0.3, 0.4]),
+        ("30", image_arm("ConvNet", equivalence_task(4), FAR), "right_out", 0.6),
+        ("31", image_arm("ResNet", "addition extrapolation", NEAR), "slope", 0.6),
+        ("31", image_arm("ViT", "CD-3", NEAR), "right_out", 0.7),
         ("26", forecast_arm("addition", 10), "measured", np.full(10, 9.0)),
     ],
 )
@@ -134,6 +189,19 @@ def test_any_spoilt_number_makes_it_fail(id, arm, name, value, arms):
     wrong = np.stack([np.asarray(value, dtype=float)] * len(old.seeds))
     spoilt = Arm(old.seeds, old.status, {**old.values, name: wrong}, old.curves)
     assert STUDY.claim(id).judge(Evidence({**arms, arm: spoilt}, "quick")).word == "fails"
+
+
+def test_answers_from_right_conjunctions_fail_the_shortcut_claim(arms):
+    """CD-3 answered as it should be: context alone has no large share."""
+    good = arms[image_arm("ConvNet", "CD-2", FAR)]
+    fit = additive_fit(
+        context_dependence().targets.ravel().astype(float),
+        context_dependence().split.space.cells,
+        context_dependence().split.seen,
+    )
+    right = net_arm(coefficients=np.concatenate(list(fit.values.values())), additive_out=0.95)
+    spoilt = {**arms, image_arm("ConvNet", "CD-3", FAR): right, image_arm("ConvNet", "CD-2", FAR): good}
+    assert STUDY.claim("25").judge(Evidence(spoilt, "quick")).word == "fails"
 
 
 @pytest.mark.parametrize("drawing", STUDY.drawings, ids=lambda drawing: drawing.name)

@@ -157,7 +157,8 @@ def fit(
         plateau.see(losses["validation"] if recipe.validation else losses["train"])
         if progress is not None:
             progress(step, total)
-    curves = {name: np.stack([found[name] for _, found in records], axis=1) for name in records[0][1]}
+    losses_at = records[0][1] if records else ()
+    curves = {name: np.stack([found[name] for _, found in records], axis=1) for name in losses_at}
     curves["step"] = np.array([at for at, _ in records])
     arrays = eqx.combine(state[0], state[1])
     return Fitted(seeds, tuple(status), curves, time.perf_counter() - started, arrays, static)

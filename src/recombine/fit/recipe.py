@@ -139,7 +139,7 @@ class Recipe:
 
     **Arguments:**
 
-    - `epochs` or `steps`: the length, one of the two.
+    - `epochs` or `steps`: the length, one of the two. With 0 steps nets are drawn but not trained.
     - `batch`: examples per step; `None` for all at once.
     - `sampling`: `"shuffled"` goes through a fresh permutation of the training rows in every epoch (the last
         batch of an epoch may be short), `"replacement"` draws every batch anew, `"ordered"` keeps the order.
@@ -187,7 +187,7 @@ class Recipe:
             if name == "record_every" and isinstance(value, str):
                 if value != "epoch":
                     raise InputError(name, value, "a positive whole number or 'epoch'")
-            elif value is not None and value < 1:
+            elif value is not None and value < (name != "steps"):
                 raise InputError(name, value, "a positive whole number")
         if self.sampling not in {"shuffled", "replacement", "ordered"}:
             raise InputError("sampling", self.sampling, "'shuffled', 'replacement' or 'ordered'")
@@ -212,6 +212,8 @@ class Recipe:
     def record_every_for(self, rows: int) -> int:
         """Steps between two records: as asked, else the divisor of the length nearest a twentieth of it."""
         steps = self.steps_for(rows)
+        if not steps:
+            return 1
         if self.record_every is not None:
             every = self.steps_per_epoch(rows) if self.record_every == "epoch" else self.record_every
             return min(every, steps)

@@ -1,4 +1,7 @@
-"""Probes of nets on symbolic tasks: right answers, margins, additivity, and the slope of what each level is worth."""
+"""Probes of nets on symbolic tasks, whether symbols are given as such or shown as pictures.
+
+Right answers, margins, additivity, what levels and conjunctions are worth, and how salient they are.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from recombine.errors import InputError
 from recombine.nets import evaluate
-from recombine.probes.additivity import additive_fit, item_slope
+from recombine.probes.additivity import AdditiveFit, additive_fit, item_slope
 from recombine.tasks import Task
+from recombine.theory import estimate_salience
 
 Values = dict[str, Any]
 
@@ -18,7 +23,8 @@ def answers(net: Any, task: Task) -> Values:
 
     - `answers` `(rows,)`; `mse_in`, `mse_out`;
     - `right_in`, `right_out`: share of rows with the right sign (an answer of 0 is wrong); `margin_in`, `margin_out`:
-        mean of answer times target, for targets of -1 and 1.
+        mean of answer times target, for targets of -1 and 1;
+    - the same for `train` and `fresh`, the rows of seen cells that training has and has not, if there are such.
 
     ```python
     >>> import jax
@@ -33,7 +39,10 @@ def answers(net: Any, task: Task) -> Values:
     """
     found, targets = evaluate(net, task.inputs)[:, 0].astype(float), task.targets[:, 0].astype(float)
     values: Values = {"answers": found}
-    for side, rows in (("in", task.rows_in), ("out", task.rows_out)):
+    sides = {"in": task.rows_in, "out": task.rows_out}
+    if (fresh := np.setdiff1d(task.rows_in, task.train)).size:
+        sides |= {"train": np.unique(task.train), "fresh": fresh}
+    for side, rows in sides.items():
         if len(rows):
             values[f"mse_{side}"] = ((found[rows] - targets[rows]) ** 2).mean()
             values[f"right_{side}"] = (found[rows] * targets[rows] > 0).mean()
@@ -42,7 +51,7 @@ def answers(net: Any, task: Task) -> Values:
 
 
 def additivity(net: Any, task: Task) -> Values:
-    """Are the net's answers sums over conjunctions seen in training? For rows that are cells, one each.
+    """Are the net's mean answers for every cell sums over conjunctions seen in training?
 
     `additive_in`, `additive_out`: shares of variance explained; only the second can fail.
 
@@ -91,6 +100,69 @@ def slopes(net: Any, task: Task) -> Values:
     return {"slope": np.mean(found), "worth": worth}
 
 
-def _fit(net: Any, task: Task) -> Any:
-    found = evaluate(net, task.inputs)[:, 0]
-    return additive_fit(found, task.split.space.cells[task.cell], task.split.seen[task.cell])
+def conjunctions(net: Any, task: Task) -> Values:
+    """What every conjunction that training has is worth to the net.
+
+    `coefficients` `(conjunctions,)`, set of factors by set of factors in the order of `AdditiveFit.values`.
+
+    ```python
+    >>> import jax
+    >>> from recombine import nets
+    >>> from recombine.probes import symbols
+    >>> from recombine.tasks import addition
+    >>> net = nets.mlp(inputs=18, width=4, depth=1, outputs=1, key=jax.random.key(0))
+    >>> symbols.conjunctions(net, addition())["coefficients"].shape
+    (35,)
+
+    ```
+    """
+    return {"coefficients": np.concatenate(list(_fit(net, task).values.values()))}
+
+
+def salience(net: Any, task: Task, *, stage: str, exemplars: int = 11) -> Values:
+    """The salience of conjunctions in a stage of the net, from a few rows of every cell that training does not use.
+
+    - `salience` `(factors,)`: `S(k; C)` for k = 1 to C, a row never being compared with itself; `salience_low`,
+        `salience_high`: its interval over resampled cells;
+    - `salience_self`: with pairs of a row with itself, which count noise as similarity (as published).
+
+    ```python
+    >>> import jax
+    >>> from recombine import nets
+    >>> from recombine.parts import Part
+    >>> from recombine.probes import symbols
+    >>> from recombine.tasks import composite_images
+    >>> task = composite_images(task=Part("recombine.tasks:addition"), total=340, fresh=3)
+    >>> net = nets.image_resnet(channels=2, widths=(2,), blocks=1, key=jax.random.key(0))
+    >>> found = symbols.salience(net, task, stage="stem", exemplars=3)
+    >>> bool(found["salience_self"][0] < found["salience"][0])
+    True
+
+    ```
+    """
+    rows = np.setdiff1d(np.arange(len(task.inputs)), task.train)
+    if not len(rows):
+        raise InputError("task", "no row outside training", "fresh rows of every cell")
+    place = np.zeros(len(rows), dtype=int)
+    for cell in np.unique(task.cell[rows]):
+        mine = task.cell[rows] == cell
+        place[mine] = np.arange(mine.sum())
+    rows = rows[place < exemplars]
+    activity, levels = evaluate(net, task.inputs[rows], stage=stage), task.split.space.cells[task.cell[rows]]
+    found = estimate_salience(activity, levels, self_pairs=False)
+    published = estimate_salience(activity, levels, self_pairs=True, draws=0)
+    return {
+        "salience": found.order_shares,
+        "salience_low": found.interval[:, 0],
+        "salience_high": found.interval[:, 1],
+        "salience_self": published.order_shares,
+    }
+
+
+def _fit(net: Any, task: Task) -> AdditiveFit:
+    """Fits the mean answers of every cell, separately for rows that training has and has not."""
+    trained = np.zeros(len(task.inputs), dtype=bool)
+    trained[task.train] = True
+    kinds, group = np.unique(2 * task.cell + trained, return_inverse=True)
+    means = np.bincount(group, weights=evaluate(net, task.inputs)[:, 0]) / np.bincount(group)
+    return additive_fit(means, task.split.space.cells[kinds // 2], task.split.seen[kinds // 2])

@@ -46,3 +46,41 @@ LAZY_SLOPES = {"extrapolation": 0.745, "interpolation": 0.85, "both": 0.85, "asy
 RICH_SLOPES = {"extrapolation": 0.75, "interpolation": 0.993, "both": 0.91}
 DEEP_SLOPES = {"extrapolation": (0.72, 0.63), "interpolation": (1.0, 1.0), "both": (0.89, 0.85)}
 """At 1 and at 4 layers."""
+IMAGE_DISTANCES = (0, 5, 10, 15, 20)
+"""Pixels between pictures of 28."""
+IMAGE_SLOPES = {
+    "extrapolation": (0.554, 0.605, 0.692, 0.747, 0.776),
+    "asymmetric": (0.516, 0.553, 0.613, 0.654, 0.674),
+    "interpolation": (0.653, 0.692, 0.763, 0.806, 0.834),
+    "both": (0.657, 0.699, 0.774, 0.819, 0.833),
+}
+"""ConvNet on pairs of MNIST digits, at each distance."""
+IMAGE_CONTEXT = {
+    3: (0.503, 0.424, 0.363, 0.288, 0.229),
+    2: (0.839, 0.870, 0.913, 0.942, 0.944),
+    1: (0.894, 0.910, 0.940, 0.953, 0.963),
+}
+"""Right on unseen cells of CD-3, CD-2 and CD-1, at each distance."""
+IMAGE_EQUIVALENCE = {
+    "new pictures": (0.704, 0.733, 0.817, 0.870, 0.885),
+    "unseen pairs": (0.529, 0.580, 0.760, 0.831, 0.891),
+}
+"""Transitive equivalence with 4 hubs, at each distance."""
+IMAGE_SHARES = {
+    "ConvNet": {"right": (0.261, 0.542, 0.546), "context": (0.381, 0.021, 0.008)},
+    "ResNet": {"right": (0.254, 0.533, 0.537), "context": (0.174, 0.010, 0.029)},
+    "ViT": {"right": (0.296, 0.463, 0.527), "context": (0.286, 0.136, 0.036)},
+}
+"""Shares of two kinds of conjunctions in CD-3, CD-2 and CD-1 (ConvNet at distance 20)."""
+READER_SLOPES = {
+    "ConvNet": {"extrapolation": 0.554, "interpolation": 0.653},
+    "ResNet": {"extrapolation": 0.396, "interpolation": 0.468},
+    "ViT": {"extrapolation": 0.259, "interpolation": 0.321},
+}
+"""At distance 0; ResNet and ViT on CIFAR-10."""
+READER_CONTEXT = {
+    "ConvNet": (0.503, 0.839, 0.894),
+    "ResNet": (0.468, 0.638, 0.750),
+    "ViT": (0.461, 0.577, 0.583),
+}
+"""Right on unseen cells of CD-3, CD-2 and CD-1, at distance 0."""

@@ -1,8 +1,8 @@
-"""The figures of the study, with published values beside ours."""
+"""Figures of the theory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,19 +10,9 @@ from recombine.report import BASELINE, blank_figure, colours, look, new_figure, 
 from recombine.report.labels import EndLabel, end_labels
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
-from recombine.studies.kernel_theory.arms import (
-    DEPTHS,
-    HIDDEN,
-    HOLES,
-    addition_arm,
-    context_arm,
-    deep_arm,
-    forecast_arm,
-)
-from recombine.studies.kernel_theory.checks import by_split, published_region, rank_correlation
+from recombine.studies.kernel_theory.checks.theory import published_region
 from recombine.studies.kernel_theory.predictions import KINDS
 from recombine.studies.study import Drawing
-from recombine.tasks.symbolic import ANCHORS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -173,97 +163,6 @@ def _kinds(evidence: Evidence) -> Figure:
     return figure
 
 
-def _addition(evidence: Evidence) -> Figure:
-    values = np.arange(-4, 5)
-    with look():
-        figure = blank_figure(height=4.4)
-        panels = figure.subplots(2, 4, sharex=True, sharey=True)
-        for row, regime in enumerate(("lazy", "rich")):
-            for ax, anchors in zip(panels[row], ANCHORS, strict=True):
-                arm = evidence[addition_arm(anchors, regime)]
-                ax.plot(values, values, color=BASELINE, linewidth=0.8)
-                for worth in arm["worth"].reshape(-1, 9):
-                    ax.plot(
-                        values,
-                        worth,
-                        "o",
-                        color="#009E73" if regime == "rich" else "#000000",
-                        markersize=2.5,
-                        alpha=0.7,
-                    )
-                sentence(ax, f"{anchors}: slope {np.median(arm['slope']):.2f}")
-            panels[row, 0].set_ylabel(f"worth to the net, {regime}")
-        for ax in panels[1]:
-            ax.set_xlabel("true value")
-    return figure
-
-
-def _context(evidence: Evidence) -> Figure:
-    series = {
-        "lazy, cross-entropy": [
-            evidence[context_arm(h, "lazy", "cross-entropy")]["right_out"] for h in HIDDEN
-        ],
-        "rich, cross-entropy": [
-            evidence[context_arm(h, "rich", "cross-entropy")]["right_out"] for h in HIDDEN
-        ],
-        "lazy, squared loss": [evidence[context_arm(h, "lazy", "squared")]["right_out"] for h in HIDDEN],
-    }
-    return _points(series, [f"CD-{h}" for h in HIDDEN], "right on unseen cells")
-
-
-def _deep(evidence: Evidence) -> Figure:
-    series = {
-        anchors: [evidence[deep_arm(anchors, depth)]["slope"] for depth in DEPTHS]
-        for anchors in ("interpolation", "both", "extrapolation")
-    }
-    figure = _points(series, [str(depth) for depth in DEPTHS], "slope on unseen sums")
-    ax = figure.axes[0]
-    inks = colours(list(series))
-    for anchors, ends in published.DEEP_SLOPES.items():
-        ax.plot([0, len(DEPTHS) - 1], ends, "_", color=inks[anchors], markersize=14, markeredgewidth=1.5)
-    ax.set_xlabel("hidden layers (dashes: published, first and last)")
-    return figure
-
-
-def _forecast(evidence: Evidence) -> Figure:
-    with look():
-        figure = blank_figure(height=2.7)
-        panels = figure.subplots(1, len(HOLES))
-        for ax, world in zip(panels, HOLES, strict=True):
-            found = by_split(evidence, world)
-            ax.plot(found["foretold"], found["measured"], "o", color="#D55E00", markersize=3.5)
-            top = 1.05 * max(found["foretold"].max(), found["measured"].max(), 0.05)
-            ax.plot([0, top], [0, top], color=BASELINE, linewidth=0.8)
-            ax.set_xlabel("foretold error")
-            sentence(
-                ax, f"{world}: rank correlation {rank_correlation(found['foretold'], found['measured']):.2f}"
-            )
-        panels[0].set_ylabel("measured error, unseen cells")
-    return figure
-
-
-def _points(series: dict[str, list[np.ndarray]], names: list[str], label: str) -> Any:
-    inks = colours(list(series))
-    with look():
-        figure = blank_figure(height=2.6, width=5.2)
-        ax = figure.subplots()
-        for shift, (name, groups) in enumerate(series.items()):
-            offset = 0.12 * (shift - (len(series) - 1) / 2)
-            for place, values in enumerate(groups):
-                ax.plot(
-                    np.full(len(values), place + offset),
-                    values,
-                    "o",
-                    color=inks[name],
-                    markersize=3.5,
-                    label=name if place == 0 else None,
-                )
-        ax.set_xticks(np.arange(len(names)), names)
-        ax.set_ylabel(label)
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
 DRAWINGS = (
     Drawing(
         "salience-by-depth",
@@ -317,38 +216,5 @@ DRAWINGS = (
         "the other (wrong), features alone, context alone, and whole cells.",
         ("decompositions",),
         _kinds,
-    ),
-    Drawing(
-        "addition-networks",
-        "Trained networks: lazy ones shrink like the kernel, rich ones interpolate and bend.",
-        "What each number is worth to networks of one hidden layer, on unseen sums, against what it is; "
-        "three seeds and "
-        "both places. The grey line is the truth.",
-        tuple(addition_arm(anchors, regime) for anchors in ANCHORS for regime in ("lazy", "rich")),
-        _addition,
-    ),
-    Drawing(
-        "context-networks",
-        "Trained networks: cross-entropy takes the shortcut in CD-3, squared loss does not.",
-        "Share of unseen cells with the right sign, networks of one hidden layer, three seeds.",
-        tuple(context_arm(h, r, "cross-entropy") for h in HIDDEN for r in ("lazy", "rich"))
-        + tuple(context_arm(h, "lazy", "squared") for h in HIDDEN),
-        _context,
-    ),
-    Drawing(
-        "deep-networks",
-        "Deeper networks shrink extrapolated sums more.",
-        "Slope of answers on unseen sums for networks of one to four layers of 100 units.",
-        tuple(deep_arm(a, d) for a in ("interpolation", "both", "extrapolation") for d in DEPTHS),
-        _deep,
-    ),
-    Drawing(
-        "forecast",
-        "Does the forecast come true? Random splits, foretold and then trained on.",
-        "Every point is a random split of one world. Across: mean error on unseen cells of the exact kernel machine, "
-        "known before training. Up: that of trained networks of one hidden layer. Squared errors as a share of a "
-        "constant's; for context dependence the share of wrong signs. On the grey line the forecast is exact.",
-        tuple(forecast_arm(world, held_out) for world, held in HOLES.items() for held_out in held),
-        _forecast,
     ),
 )

@@ -1,0 +1,249 @@
+"""Networks that read pictures of symbols.
+
+Scale quick has a small setting: scikit-learn's digits, every pixel doubled so that four 3 × 3 convolutions see as much
+of a digit (9 of 16 pixels) as the published 5 × 5 ones do (17 of 28), an eighth of the filters and a tenth of the
+examples. Scale paper has the published setting if the pictures are on this machine, and else the small one with the
+published seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from recombine.fit import Recipe, adam, sgd
+from recombine.fit.recipe import SQUARED_ERROR, Optimiser
+from recombine.nets import image_convnet, image_resnet, image_vit
+from recombine.parts import Part
+from recombine.probes import symbols
+from recombine.runs import Trial
+from recombine.studies.claims import Scale
+from recombine.studies.kernel_theory.arms.networks import HIDDEN
+from recombine.studies.kernel_theory.arms.shared import LOGISTIC, SEEDS
+from recombine.studies.study import Arms, in_pieces
+from recombine.tasks import (
+    addition,
+    composite_images,
+    context_dependence,
+    datasets,
+    transitive_equivalence,
+)
+from recombine.tasks.exemplars import SCALES
+from recombine.tasks.symbolic import ANCHORS
+
+NEAR, MIDDLE, FAR = "near", "middle", "far"
+READERS = ("ConvNet", "ResNet", "ViT")
+BATCH = 128
+EXEMPLARS = 11
+"""Rows of every cell whose activities are compared, as published."""
+PAPER_SEEDS = tuple(range(10))
+HUBS = (4, 1)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One network with its pictures and its training.
+
+    - `side`: height of a picture, and width of one component; `channels` of one component.
+    - `distances`: pixels between components, by name.
+    - `totals`, `epochs`: training examples, and how often they are gone through, for each kind of task.
+    """
+
+    source: str
+    enlarge: int
+    side: int
+    channels: int
+    distances: Mapping[str, int]
+    pool: int
+    fresh: int
+    totals: Mapping[str, int]
+    epochs: Mapping[str, int]
+    optimiser: Optimiser
+    net: Part
+
+    def task(self, symbols_task: Part, kind: str, distance: str) -> Part:
+        """The symbolic task in pictures."""
+        return Part(
+            composite_images,
+            task=symbols_task,
+            source=self.source,
+            enlarge=self.enlarge,
+            distance=self.distances[distance],
+            total=self.totals[kind],
+            pool=self.pool,
+            fresh=self.fresh,
+        )
+
+    def net_for(self, components: int, distance: str) -> Part:
+        """The network for pictures of so many components."""
+        settings = dict(self.net.settings) | {"channels": components * self.channels}
+        if self.net.name != Part(image_resnet).name:
+            width = self.side + (components - 1) * self.distances[distance]
+            settings["size"] = (self.side, width)
+        return Part(self.net.name, **settings)
+
+
+SMALL_TOTALS = {"addition": 2176, "context": 3000, "equivalence": 2016}
+"""2176 is a multiple of the 17 and of the 32 training cells of addition."""
+SMALL_CONVNET = Reader(
+    source="digits",
+    enlarge=2,
+    side=16,
+    channels=1,
+    distances={NEAR: 0, MIDDLE: 8, FAR: 16},
+    pool=100,
+    fresh=30,
+    totals=SMALL_TOTALS,
+    epochs={"addition": 50, "context": 40, "equivalence": 60},
+    optimiser=sgd(3e-3, momentum=0.9),
+    net=Part(image_convnet, filters=(8, 8, 16, 16), kernel=3, dense=(64, 128)),
+)
+SMALL_RESNET = Reader(
+    source="digits",
+    enlarge=2,
+    side=16,
+    channels=1,
+    distances={NEAR: 0},
+    pool=100,
+    fresh=30,
+    totals=SMALL_TOTALS,
+    epochs={"addition": 25, "context": 25},
+    optimiser=adam(1e-3),
+    net=Part(image_resnet, widths=(8, 16, 32, 64)),
+)
+SMALL_VIT = Reader(
+    source="digits",
+    enlarge=2,
+    side=16,
+    channels=1,
+    distances={NEAR: 0},
+    pool=100,
+    fresh=30,
+    totals=SMALL_TOTALS,
+    epochs={"addition": 100, "context": 100},
+    optimiser=adam(1e-3),
+    net=Part(image_vit, patch=4, width=64, depth=4, heads=4, head=16, hidden=64),
+)
+MNIST_CONVNET = Reader(
+    source="mnist",
+    enlarge=1,
+    side=28,
+    channels=1,
+    distances={NEAR: 0, "5 pixels": 5, MIDDLE: 10, "15 pixels": 15, FAR: 20},
+    pool=200,
+    fresh=100,
+    totals={"addition": 20_000, "context": 30_000, "equivalence": 20_000},
+    epochs={"addition": 100, "context": 100, "equivalence": 150},
+    optimiser=sgd(1e-4, momentum=0.9),
+    net=Part(image_convnet),
+)
+CIFAR_BLACK = tuple(round(-mean / spread, 4) for mean, spread in zip(*SCALES["cifar10"], strict=True))
+
+
+def _cifar(net: Part, optimiser: Optimiser, epochs: int) -> Reader:
+    return Reader(
+        source="cifar10",
+        enlarge=1,
+        side=32,
+        channels=3,
+        distances={NEAR: 0},
+        pool=4000,
+        fresh=100,
+        totals={"addition": 40_000, "context": 40_000},
+        epochs={"addition": epochs, "context": epochs},
+        optimiser=optimiser,
+        net=net,
+    )
+
+
+CIFAR_RESNET = _cifar(Part(image_resnet, augment=4, black=CIFAR_BLACK), adam(1e-3), 100)
+CIFAR_VIT = _cifar(Part(image_vit, augment=4, black=CIFAR_BLACK), adam(1e-4), 200)
+
+
+def readers(scale: Scale) -> dict[str, Reader]:
+    """The networks at a scale, by name."""
+    small = dict(zip(READERS, (SMALL_CONVNET, SMALL_RESNET, SMALL_VIT), strict=True))
+    if scale == "smoke":
+        few = {"addition": 34, "context": 54}
+        return {name: replace(reader, totals=few, fresh=2) for name, reader in small.items()}
+    if scale == "quick":
+        return small
+    published = dict(zip(READERS, (MNIST_CONVNET, CIFAR_RESNET, CIFAR_VIT), strict=True))
+    here = {source: datasets.find(source) is not None for source in ("mnist", "cifar10")}
+    return {name: reader if here[reader.source] else small[name] for name, reader in published.items()}
+
+
+def image_arm(reader: str, task: str, distance: str) -> str:
+    """A network that reads pictures."""
+    return f"{reader}, {task}, {distance}"
+
+
+def context_task(hidden: int) -> str:
+    """The name of a context task among the picture arms."""
+    return f"CD-{hidden}"
+
+
+def equivalence_task(hubs: int) -> str:
+    """The name of a transitive task among the picture arms."""
+    return f"equivalence of {hubs} hubs" if hubs > 1 else "equivalence of 1 hub"
+
+
+def similarity_arm(distance: str) -> str:
+    """Convolutional networks that are not trained."""
+    return f"untrained ConvNet, {distance}"
+
+
+def image_arms(scale: Scale) -> Arms:
+    """Addition, context dependence and equivalence in pictures."""
+    seeds = PAPER_SEEDS if scale == "paper" else SEEDS[scale]
+    found: dict[str, tuple[Trial, ...]] = {}
+
+    def add(name: str, trial: Trial) -> None:
+        found[name] = in_pieces(trial) if scale == "paper" else (trial,)
+
+    for name, reader in readers(scale).items():
+        for task, (kind, part) in _tasks(name, scale).items():
+            distances = list(reader.distances)
+            if scale == "quick" and task not in ("addition extrapolation", "addition interpolation"):
+                distances = [distance for distance in distances if distance != MIDDLE]
+            for distance in distances[:1] if scale == "smoke" else distances:
+                add(image_arm(name, task, distance), _trial(reader, kind, part, distance, scale, seeds))
+    reader = readers(scale)["ConvNet"]
+    for distance in [NEAR] if scale == "smoke" else reader.distances:
+        untrained = Recipe(steps=0, batch=BATCH)
+        probe = Part(symbols.salience, stage="relu3", exemplars=EXEMPLARS)
+        part = reader.task(Part(addition), "addition", distance)
+        add(similarity_arm(distance), Trial(part, (probe,), seeds, reader.net_for(2, distance), untrained))
+    return found
+
+
+def _tasks(reader: str, scale: Scale) -> dict[str, tuple[str, Part]]:
+    """Names, kinds and symbolic forms of what a network is given to learn."""
+    anchors = ANCHORS if scale == "paper" or reader == "ConvNet" else ("extrapolation", "interpolation")
+    found = {f"addition {name}": ("addition", Part(addition, anchors=name)) for name in anchors}
+    found |= {context_task(h): ("context", Part(context_dependence, hidden=h)) for h in HIDDEN}
+    if reader == "ConvNet":
+        for hubs in HUBS if scale == "paper" else HUBS[:1]:
+            task = Part(transitive_equivalence, classes=(5, 5), hubs=(hubs, hubs))
+            found[equivalence_task(hubs)] = ("equivalence", task)
+    if scale == "smoke":
+        one = "addition extrapolation" if reader == "ConvNet" else "CD-3"
+        return {one: found[one]}
+    return found
+
+
+def _trial(
+    reader: Reader, kind: str, part: Part, distance: str, scale: Scale, seeds: tuple[int, ...]
+) -> Trial:
+    probes = [Part(symbols.answers), Part(symbols.additivity)]
+    probes += [Part(symbols.slopes)] if kind == "addition" else []
+    probes += [Part(symbols.conjunctions)] if kind == "context" else []
+    recipe = Recipe(
+        epochs=None if scale == "smoke" else reader.epochs[kind],
+        steps=2 if scale == "smoke" else None,
+        batch=BATCH,
+        optimiser=reader.optimiser,
+        loss=SQUARED_ERROR if kind == "addition" else LOGISTIC,
+    )
+    net = reader.net_for(3 if kind == "context" else 2, distance)
+    return Trial(reader.task(part, kind, distance), tuple(probes), seeds, net, recipe)

@@ -1,0 +1,17 @@
+"""The claims of the study. Thresholds were fixed before anything was measured.
+
+Sources: "theorem" is a statement of the paper or a corollary of it, "figure" is read off a published figure, "code" is
+the authors' code, "check" a small run made to set the threshold.
+"""
+
+from __future__ import annotations
+
+from recombine.studies.claims import Claim
+from recombine.studies.kernel_theory.claims import forecasts, images, networks, theory
+
+GROUPS = (theory, networks, images, forecasts)
+CLAIMS: tuple[Claim, ...] = tuple(
+    sorted((claim for group in GROUPS for claim in group.CLAIMS), key=lambda claim: int(claim.id))
+)
+
+__all__ = ["CLAIMS"]

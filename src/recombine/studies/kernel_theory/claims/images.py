@@ -1,0 +1,92 @@
+"""Claims 23 to 25: networks that read pictures; 29 to 31: what goes beyond the sheet of published checks."""
+
+from __future__ import annotations
+
+from recombine.studies.claims import Claim
+from recombine.studies.kernel_theory.arms.images import (
+    FAR,
+    MIDDLE,
+    NEAR,
+    READERS,
+    context_task,
+    equivalence_task,
+    image_arm,
+    similarity_arm,
+)
+from recombine.studies.kernel_theory.arms.networks import HIDDEN
+from recombine.studies.kernel_theory.checks import images as checks
+from recombine.tasks.symbolic import ANCHORS
+
+ENDS = (NEAR, FAR)
+_MIDDLE = tuple(image_arm("ConvNet", f"addition {a}", MIDDLE) for a in ("extrapolation", "interpolation"))
+
+CLAIMS = (
+    Claim(
+        "23",
+        "sums of pictured digits: slopes larger with two partners (≥ 0.03) and at a distance (≥ 0.05), equal for "
+        "interpolation and both (0.06)",
+        "figure",
+        "0.55 to 0.78, 0.65 to 0.83",
+        tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in ENDS),
+        checks.image_addition,
+        also=_MIDDLE,
+    ),
+    Claim(
+        "24",
+        "pictured contexts, cross-entropy: CD-3 at most 55 % right on unseen cells, CD-2 more, CD-1 most",
+        "figure",
+        "0.50 to 0.23, 0.84, 0.89",
+        tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in ENDS),
+        checks.image_context,
+    ),
+    Claim(
+        "25",
+        "context alone has twice the share in CD-3 that it has in CD-2 and CD-1; answers are additive (R² ≥ 0.8)",
+        "figure",
+        "0.38, 0.02, 0.01",
+        tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in ENDS),
+        checks.image_shortcut,
+    ),
+    Claim(
+        "29",
+        "single pictures become more salient in an untrained ConvNet as they move apart",
+        "figure",
+        "rises",
+        (
+            *(similarity_arm(d) for d in ENDS),
+            *(
+                image_arm("ConvNet", f"addition {a}", d)
+                for a in ("extrapolation", "interpolation")
+                for d in ENDS
+            ),
+        ),
+        checks.image_salience,
+        also=(similarity_arm(MIDDLE),),
+        exploratory=True,
+    ),
+    Claim(
+        "30",
+        "pictured equivalence, 4 hubs: more unseen pairs right when the pictures are apart (by ≥ 0.1)",
+        "figure",
+        "0.53 to 0.89",
+        tuple(image_arm("ConvNet", equivalence_task(4), d) for d in ENDS),
+        checks.image_equivalence,
+        exploratory=True,
+    ),
+    Claim(
+        "31",
+        "ResNet and ViT, on top of each other: lower slopes than the ConvNet, two partners help, CD-3 fails",
+        "figure",
+        "0.55, 0.40, 0.26",
+        tuple(
+            image_arm(reader, task, NEAR)
+            for reader in READERS
+            for task in ("addition extrapolation", "addition interpolation", "CD-3", "CD-1")
+        ),
+        checks.other_readers,
+        also=tuple(image_arm(reader, context_task(2), NEAR) for reader in READERS),
+        on_request=True,
+        exploratory=True,
+        minutes=20,
+    ),
+)

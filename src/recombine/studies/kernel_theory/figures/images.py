@@ -1,0 +1,259 @@
+"""Figures of networks that read pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.report import BASELINE, blank_figure, colours, look, sentence
+from recombine.studies.claims import Evidence
+from recombine.studies.kernel_theory import published
+from recombine.studies.kernel_theory.arms.images import (
+    FAR,
+    MIDDLE,
+    NEAR,
+    READERS,
+    context_task,
+    equivalence_task,
+    image_arm,
+    readers,
+    similarity_arm,
+)
+from recombine.studies.kernel_theory.arms.networks import HIDDEN
+from recombine.studies.kernel_theory.checks.images import PARTNERS, foretold_slopes, kind_shares, slope
+from recombine.studies.kernel_theory.figures.shared import points, worth_panels
+from recombine.studies.kernel_theory.predictions import KINDS
+from recombine.studies.study import Drawing
+from recombine.tasks.symbolic import ANCHORS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+APART = "distance, as a share of a picture's width"
+OURS = "#0072B2"
+
+
+def _over_distance(ax: Any, evidence: Evidence, task: str, value: str, known: Sequence[float]) -> None:
+    """Seeds and their mean at every distance that was run, with published means."""
+    reader = readers(evidence.scale)["ConvNet"]
+    there = {d: p for d, p in reader.distances.items() if image_arm("ConvNet", task, d) in evidence}
+    places = [pixels / reader.side for pixels in there.values()]
+    seeds = [evidence[image_arm("ConvNet", task, distance)][value] for distance in there]
+    for place, values in zip(places, seeds, strict=True):
+        ax.plot(np.full(len(values), place), values, "o", color=OURS, markersize=3, alpha=0.6)
+    ax.plot(places, [values.mean() for values in seeds], color=OURS, label="ours, mean and seeds")
+    ax.plot(
+        np.array(published.IMAGE_DISTANCES) / 28,
+        known,
+        "s--",
+        color=BASELINE,
+        markersize=3,
+        label="published",
+    )
+    ax.set_xlabel(APART)
+
+
+def _slopes(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.7)
+        panels = figure.subplots(1, 4, sharey=True)
+        for ax, anchors in zip(panels, ANCHORS, strict=True):
+            _over_distance(ax, evidence, f"addition {anchors}", "slope", published.IMAGE_SLOPES[anchors])
+            sentence(ax, f"{anchors}, p = {PARTNERS[anchors]}")
+            ax.set_ylim(0.2, 1)
+            ax.set_xlabel("distance / width")
+        panels[0].set_ylabel("slope on unseen sums")
+        panels[0].legend(loc="lower right")
+    return figure
+
+
+def _worth(evidence: Evidence) -> Figure:
+    rows = {
+        distance: {a: evidence[image_arm("ConvNet", f"addition {a}", distance)] for a in ANCHORS}
+        for distance in (NEAR, FAR)
+    }
+    return worth_panels(rows, [OURS, OURS])
+
+
+def _context(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.6)
+        panels = figure.subplots(1, 3, sharey=True)
+        for ax, hidden in zip(panels, HIDDEN, strict=True):
+            _over_distance(ax, evidence, context_task(hidden), "right_out", published.IMAGE_CONTEXT[hidden])
+            ax.axhline(0.5, color=BASELINE, linewidth=0.6)
+            ax.set_ylim(0, 1.03)
+            sentence(ax, f"CD-{hidden}")
+        panels[0].set_ylabel("right on unseen cells")
+        panels[0].legend(loc="lower left")
+    return figure
+
+
+def _shares(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.6)
+        panels = figure.subplots(1, 3, sharey=True)
+        place, known = np.arange(len(KINDS)), published.IMAGE_SHARES["ConvNet"]
+        for column, (ax, hidden) in enumerate(zip(panels, HIDDEN, strict=True)):
+            found = kind_shares(evidence[image_arm("ConvNet", context_task(hidden), FAR)], hidden)
+            ax.bar(place, found, color="#56B4E9", label="ours, far apart")
+            there = [KINDS.index(kind) for kind in known]
+            ax.plot(there, [values[column] for values in known.values()], "s", color="#1A1A1A", markersize=4)
+            ax.set_xticks(place, KINDS, rotation=45, ha="right")
+            sentence(ax, f"CD-{hidden}")
+        panels[0].set_ylabel("share of coefficients")
+    return figure
+
+
+def _salience(evidence: Evidence) -> Figure:
+    reader = readers(evidence.scale)["ConvNet"]
+    there = [distance for distance in reader.distances if similarity_arm(distance) in evidence]
+    places = [reader.distances[distance] / reader.side for distance in there]
+    with look():
+        figure = blank_figure(height=2.8)
+        left, right = figure.subplots(1, 2)
+        for name, ink in (("salience", OURS), ("salience_self", BASELINE)):
+            seeds = [evidence[similarity_arm(distance)][name][:, 0] for distance in there]
+            for place, values in zip(places, seeds, strict=True):
+                left.plot(np.full(len(values), place), values, "o", color=ink, markersize=3, alpha=0.6)
+            label = "different pictures" if name == "salience" else "with self pairs (as published)"
+            left.plot(places, [values.mean() for values in seeds], color=ink, label=label)
+        left.set_xlabel(APART)
+        left.set_ylabel("S(1;2), fourth convolution")
+        left.legend()
+        sentence(left, "Before training")
+        inks = colours(["extrapolation", "interpolation"])
+        for anchors, ink in inks.items():
+            pairs = [
+                (foretold_slopes(evidence, d)[anchors], slope(evidence, anchors, d))
+                for d in there
+                if image_arm("ConvNet", f"addition {anchors}", d) in evidence
+            ]
+            right.plot(*zip(*pairs, strict=True), "o-", color=ink, markersize=4, label=anchors)
+        right.plot([0, 1], [0, 1], color=BASELINE, linewidth=0.8)
+        right.set(
+            xlim=(0.2, 1), ylim=(0.2, 1), xlabel="slope foretold from S(1;2)", ylabel="slope after training"
+        )
+        right.legend(loc="upper left")
+        sentence(right, "Does the slope law hold?")
+    return figure
+
+
+def _equivalence(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.6, width=5.2)
+        panels = figure.subplots(1, 2, sharey=True)
+        names = (("new pictures", "right_fresh"), ("unseen pairs", "right_out"))
+        for ax, (name, value) in zip(panels, names, strict=True):
+            _over_distance(ax, evidence, equivalence_task(4), value, published.IMAGE_EQUIVALENCE[name])
+            ax.axhline(0.5, color=BASELINE, linewidth=0.6)
+            ax.set_xlabel("distance / width")
+            sentence(ax, name)
+        panels[0].set_ylabel("right")
+        panels[0].legend(loc="lower right")
+    return figure
+
+
+def _readers(evidence: Evidence) -> Figure:
+    series = {
+        anchors: [evidence[image_arm(r, f"addition {anchors}", NEAR)]["slope"] for r in READERS]
+        for anchors in ("extrapolation", "interpolation")
+    }
+    figure = points(series, list(READERS), "slope on unseen sums")
+    ax, inks = figure.axes[0], colours(list(series))
+    for place, reader in enumerate(READERS):
+        for anchors, value in published.READER_SLOPES[reader].items():
+            ax.plot(place, value, "_", color=inks[anchors], markersize=16, markeredgewidth=1.5)
+    ax.set_xlabel("dashes: published (ResNet and ViT on CIFAR-10)")
+    return figure
+
+
+def _reader_context(evidence: Evidence) -> Figure:
+    series = {
+        f"CD-{h}": [evidence[image_arm(r, context_task(h), NEAR)]["right_out"] for r in READERS]
+        for h in HIDDEN
+    }
+    figure = points(series, list(READERS), "right on unseen cells")
+    ax, inks = figure.axes[0], colours(list(series))
+    for place, reader in enumerate(READERS):
+        for hidden, value in zip(HIDDEN, published.READER_CONTEXT[reader], strict=True):
+            ax.plot(place, value, "_", color=inks[f"CD-{hidden}"], markersize=16, markeredgewidth=1.5)
+    ax.axhline(0.5, color=BASELINE, linewidth=0.6)
+    ax.set_xlabel("dashes: published (ResNet and ViT on CIFAR-10)")
+    return figure
+
+
+DRAWINGS = (
+    Drawing(
+        "image-slopes",
+        "Pictured sums shrink less when the pictures are apart and when each was seen with two partners.",
+        "Slope of a ConvNet's answers on unseen pairs of digits, against the distance between the two pictures. p: "
+        "training partners of every number. Published: MNIST and a net of eight times the filters.",
+        tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in (NEAR, FAR)),
+        _slopes,
+    ),
+    Drawing(
+        "image-worth",
+        "What each pictured number is worth to the ConvNet.",
+        "On unseen sums, against what it is, pictures on top of each other (near) and apart (far). All seeds, both "
+        "places. The grey line is the truth.",
+        tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in (NEAR, FAR)),
+        _worth,
+    ),
+    Drawing(
+        "image-context",
+        "Moving pictures apart helps CD-2 and CD-1, and makes the shortcut in CD-3 worse.",
+        "Share of new pictures of unseen cells that the ConvNet gets right, cross-entropy. The thin line is chance.",
+        tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in (NEAR, FAR)),
+        _context,
+    ),
+    Drawing(
+        "image-shares",
+        "In CD-3 the ConvNet answers from the context alone.",
+        "Share of five kinds of conjunctions in its answers, pictures far apart. Squares: published for two kinds.",
+        tuple(image_arm("ConvNet", context_task(h), FAR) for h in HIDDEN),
+        _shares,
+    ),
+    Drawing(
+        "image-salience",
+        "Pictures that are apart are more salient, and answers shrink less.",
+        "Left: salience of a single picture in an untrained ConvNet, with and without comparing a picture with itself. "
+        "Right: the slope that the kernel theory computes from it, against the slope of trained nets, for all "
+        "distances; on the grey line the theory is exact.",
+        (
+            *(similarity_arm(d) for d in (NEAR, MIDDLE, FAR)),
+            *(
+                image_arm("ConvNet", f"addition {a}", d)
+                for a in ("extrapolation", "interpolation")
+                for d in (NEAR, FAR)
+            ),
+        ),
+        _salience,
+    ),
+    Drawing(
+        "image-equivalence",
+        "Transitive equivalence in pictures.",
+        "Ten digits in two classes, four of each five are hubs. Right answers for new pictures of trained pairs and "
+        "for pairs never trained. The thin line is chance.",
+        tuple(image_arm("ConvNet", equivalence_task(4), d) for d in (NEAR, FAR)),
+        _equivalence,
+    ),
+    Drawing(
+        "reader-slopes",
+        "Other networks shrink pictured sums as well.",
+        "Slopes of three networks, pictures on top of each other.",
+        tuple(
+            image_arm(r, f"addition {a}", NEAR) for r in READERS for a in ("extrapolation", "interpolation")
+        ),
+        _readers,
+    ),
+    Drawing(
+        "reader-context",
+        "Other networks fail CD-3 as well.",
+        "Right on new pictures of unseen cells, pictures on top of each other. The thin line is chance.",
+        tuple(image_arm(r, context_task(h), NEAR) for r in READERS for h in HIDDEN),
+        _reader_context,
+    ),
+)
