@@ -21,6 +21,7 @@ from recombine.theory import (
     decompose,
     held_out_corner,
     min_norm,
+    multi_hot,
     random_network,
     ridge,
     salience_by_depth,
@@ -32,6 +33,8 @@ Values = dict[str, Any]
 RELU_THREE = (0.203501, 0.094238, 0.106783)
 """S(1;3), S(2;3), S(3;3) of a random ReLU network of three layers."""
 DEPTHS = 20
+UNEQUAL_SHARES = (0.1, 0.3, 0.4, 0.5)
+"""How much the first of two factors counts in the input, as published."""
 
 
 def seed_of(task: Task) -> np.random.Generator:
@@ -77,7 +80,17 @@ def trajectories(task: Task) -> Values:
         for depth in range(DEPTHS + 1)
     ]
     relu = np.abs(random_network(3, 3).order_shares - RELU_THREE).max()
-    return {"sum_gap": max(gaps), "relu_gap": relu, **found}
+    four = np.stack([salience_by_depth(4, DEPTHS, name) for name in get_args(Nonlinearity)])
+    gaps.append(np.abs(four @ [4, 6, 4, 1] - 1).max())
+    start = [multi_hot(2, (share, 1 - share)) for share in UNEQUAL_SHARES]
+    unequal = [[random_network(k, depth).normalised.ravel() for depth in range(DEPTHS + 1)] for k in start]
+    return {
+        "sum_gap": max(gaps),
+        "relu_gap": relu,
+        **found,
+        "salience_of_four": four,
+        "salience_unequal": np.array(unequal),
+    }
 
 
 def spectra(task: Task) -> Values:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from recombine.fit import Recipe, adam, sgd
-from recombine.fit.recipe import SQUARED_ERROR
+from recombine.fit.recipe import SQUARED_ERROR, Optimiser
 from recombine.nets import mlp
 from recombine.parts import Part
 from recombine.probes import symbols
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
 from recombine.studies.kernel_theory.arms.shared import LOGISTIC, SEEDS, some
+from recombine.studies.kernel_theory.weights import item_weights
 from recombine.tasks import addition, context_dependence, transitive_equivalence
 from recombine.tasks.symbolic import ANCHORS
 
@@ -17,6 +20,9 @@ REGIMES = {"lazy": 1.0, "rich": 1e-2, "richer": 1e-3}
 """Factors on the initial weights."""
 DEPTHS = (1, 2, 3, 4)
 HIDDEN = (3, 2, 1)
+ADDITION, CONTEXT, EQUIVALENCE = (
+    Part(f).name for f in (addition, context_dependence, transitive_equivalence)
+)
 
 
 def addition_arm(anchors: str, regime: str) -> str:
@@ -34,74 +40,128 @@ def deep_arm(task: str, depth: int) -> str:
     return f"{task}, {depth} layers"
 
 
+def sweep_arm(task: str, exponent: int, loss: str = "squared") -> str:
+    """One hidden layer whose initial weights are 10^exponent times the usual ones (scale paper only)."""
+    return f"{task}, 1e{exponent}, {loss}"
+
+
+EXPONENTS = tuple(range(-6, 1))
+WIDE = 10_000
+"""Hidden units of transitive equivalence at scale paper."""
+
+
 def network_arms(scale: Scale) -> dict[str, Trial]:
     """Addition, equivalence and context dependence by perceptrons, from lazy to rich and from shallow to deep."""
-    seeds = SEEDS[scale]
+    found = _shallow(scale) | _deep(scale)
+    return found | _sweep() if scale == "paper" else found
 
-    def steps(most: int) -> int:
-        return 20 if scale == "smoke" else most
 
-    def trial(
-        task: Part, inputs: int, recipe: Recipe, *, width: int = 1000, depth: int = 1, slope: bool = False
-    ) -> Trial:
-        probes = (
-            Part(symbols.answers),
-            Part(symbols.additivity),
-            *((Part(symbols.slopes),) if slope else ()),
-        )
-        net = Part(mlp, inputs=inputs, width=width, depth=depth, outputs=1, normal=True)
-        return Trial(task, probes, seeds, net, recipe)
+def _trial(
+    scale: Scale,
+    task: Part,
+    recipe: Recipe,
+    *,
+    width: int = 1000,
+    depth: int = 1,
+    probes: tuple[Part, ...] = (),
+) -> Trial:
+    inputs = {ADDITION: 18, CONTEXT: 14, EQUIVALENCE: 8}[task.name]
+    slope = (Part(symbols.slopes),) if task.name == ADDITION else ()
+    net = Part(mlp, inputs=inputs, width=width, depth=depth, outputs=1, normal=True)
+    measured = (Part(symbols.answers), Part(symbols.additivity), *slope, *probes)
+    return Trial(task, measured, SEEDS[scale], net, recipe)
 
-    def full_batch(
-        rate: float,
-        regime: str,
-        most: int,
-        *,
-        stop: float | None = 1e-4,
-        every: int = 100,
-        loss: Part = SQUARED_ERROR,
-    ) -> Recipe:
-        return Recipe(
-            steps=steps(most),
-            batch=None,
-            optimiser=sgd(rate),
-            initial_scale=REGIMES[regime],
-            stop_below=stop,
-            record_every=every,
-            loss=loss,
-        )
 
+def _full_batch(scale: Scale, optimiser: Optimiser, scaling: float, most: int, **settings: Any) -> Recipe:
+    steps = 20 if scale == "smoke" else most
+    return Recipe(steps=steps, batch=None, optimiser=optimiser, initial_scale=scaling, **settings)
+
+
+def _shallow(scale: Scale) -> dict[str, Trial]:
     found = {}
     for anchors in some(scale, tuple(ANCHORS)):
         for regime, rate in (("lazy", 0.002), ("rich", 0.02)):
-            recipe = full_batch(rate, regime, 40_000)
-            found[addition_arm(anchors, regime)] = trial(
-                Part(addition, anchors=anchors), 18, recipe, slope=True
-            )
+            recipe = _full_batch(scale, sgd(rate), REGIMES[regime], 40_000, stop_below=1e-4, record_every=100)
+            found[addition_arm(anchors, regime)] = _trial(scale, Part(addition, anchors=anchors), recipe)
     for regime, rate in (("lazy", 0.001), ("rich", 0.1), ("richer", 0.1)):
-        recipe = full_batch(rate, regime, 40_000)
-        found[f"equivalence, {regime}"] = trial(Part(transitive_equivalence), 8, recipe)
+        recipe = _full_batch(scale, sgd(rate), REGIMES[regime], 40_000, stop_below=1e-4, record_every=100)
+        probes = (Part(item_weights),)
+        found[f"equivalence, {regime}"] = _trial(scale, Part(transitive_equivalence), recipe, probes=probes)
     for hidden in some(scale, HIDDEN):
         task = Part(context_dependence, hidden=hidden)
         for regime, rate in (("lazy", 0.01), ("rich", 0.3)):
-            recipe = full_batch(rate, regime, 4000, stop=None, every=200, loss=LOGISTIC)
-            found[context_arm(hidden, regime, "cross-entropy")] = trial(task, 14, recipe)
-        recipe = full_batch(0.002, "lazy", 40_000, every=200)
-        found[context_arm(hidden, "lazy", "squared")] = trial(task, 14, recipe)
+            recipe = _full_batch(scale, sgd(rate), REGIMES[regime], 4000, record_every=200, loss=LOGISTIC)
+            found[context_arm(hidden, regime, "cross-entropy")] = _trial(scale, task, recipe)
+        recipe = _full_batch(scale, sgd(0.002), 1.0, 40_000, stop_below=1e-4, record_every=200)
+        found[context_arm(hidden, "lazy", "squared")] = _trial(scale, task, recipe)
+    return found
+
+
+def _deep(scale: Scale) -> dict[str, Trial]:
+    found, most = {}, 100_000 if scale == "paper" else 40_000
+
+    def add(task: str, part: Part, depth: int, **settings: Any) -> None:
+        recipe = _full_batch(scale, adam(1e-4), 0.1, most, stop_below=1e-4, record_every=500, **settings)
+        probes = (Part(symbols.conjunctions),) if part.name == CONTEXT else ()
+        found[deep_arm(task, depth)] = _trial(scale, part, recipe, width=100, depth=depth, probes=probes)
+
+    anchors = ("extrapolation", "interpolation", "both", "asymmetric")
     for depth in some(scale, DEPTHS):
-        deep = Recipe(
-            steps=steps(40_000),
-            batch=None,
-            optimiser=adam(1e-4),
-            initial_scale=0.1,
-            stop_below=1e-4,
-            record_every=500,
-        )
-        for anchors in some(scale, ("extrapolation", "interpolation", "both")):
-            found[deep_arm(anchors, depth)] = trial(
-                Part(addition, anchors=anchors), 18, deep, width=100, depth=depth, slope=True
+        for name in some(scale, anchors[:3] if scale == "quick" else anchors):
+            add(name, Part(addition, anchors=name), depth)
+        add("equivalence", Part(transitive_equivalence), depth)
+        for hidden in some(scale, HIDDEN):
+            add(f"CD-{hidden}", Part(context_dependence, hidden=hidden), depth, loss=LOGISTIC)
+    return found
+
+
+def _sweep() -> dict[str, Trial]:
+    """The published range of initial scales and lengths of training.
+
+    Published learning rates came from a search and are not known; these are fixed, below the bound at which full-batch
+    descent turns unstable. Weights as large as the usual ones need smaller steps, the more so in the wider net.
+    """
+    found = {}
+    for exponent in EXPONENTS:
+        lazy, scaling = exponent == 0, 10.0**exponent
+        for anchors in ANCHORS:
+            recipe = _full_batch(
+                "paper",
+                sgd(0.002 if lazy else 0.02),
+                scaling,
+                100_000,
+                stop_below=1e-4,
+                record_every=100,
+                diverge_above=200.0,
             )
-        found[deep_arm("equivalence", depth)] = trial(
-            Part(transitive_equivalence), 8, deep, width=100, depth=depth
-        )
+            task = Part(addition, anchors=anchors)
+            found[sweep_arm(f"addition {anchors}", exponent)] = _trial("paper", task, recipe)
+        for loss, part in (("squared", SQUARED_ERROR), ("cross-entropy", LOGISTIC)):
+            for hidden in HIDDEN:
+                rate = (
+                    {"squared": 0.002, "cross-entropy": 0.01}[loss]
+                    if lazy
+                    else 0.02
+                    if loss == "squared"
+                    else 0.3
+                )
+                recipe = _full_batch(
+                    "paper", sgd(rate), scaling, 5000, stop_below=1e-4, record_every=100, loss=part
+                )
+                task = Part(context_dependence, hidden=hidden)
+                found[sweep_arm(f"CD-{hidden}", exponent, loss)] = _trial("paper", task, recipe)
+            rate = {0: 1e-4, -1: 5e-3}.get(exponent, 0.1)
+            recipe = _full_batch(
+                "paper",
+                sgd(rate),
+                scaling,
+                10_000,
+                stop_below=1e-6,
+                record_every=100,
+                diverge_above=20.0,
+                loss=part,
+            )
+            found[sweep_arm("equivalence", exponent, loss)] = _trial(
+                "paper", Part(transitive_equivalence), recipe, width=WIDE, probes=(Part(item_weights),)
+            )
     return found

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from recombine.probes import additive_fit
-from recombine.studies.claims import Arm, Condition, Evidence, Verdict
+from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.kernel_theory.arms.images import (
     FAR,
     NEAR,
@@ -18,8 +15,7 @@ from recombine.studies.kernel_theory.arms.images import (
     similarity_arm,
 )
 from recombine.studies.kernel_theory.arms.networks import HIDDEN
-from recombine.studies.kernel_theory.predictions import kind_sizes
-from recombine.tasks import context_dependence
+from recombine.studies.kernel_theory.checks.kinds import kind_shares
 from recombine.tasks.symbolic import ANCHORS
 from recombine.theory import addition_slope
 
@@ -85,17 +81,6 @@ def image_context(evidence: Evidence) -> Verdict:
         ]
         conditions += [Condition(f"CD-{h} right, {distance}", right[h]) for h in (2, 1)]
     return Verdict.of_arm(evidence, image_arm("ConvNet", context_task(3), NEAR), conditions)
-
-
-def kind_shares(arm: Arm, hidden: int) -> np.ndarray:
-    """The share of each kind of conjunction, `(5,)`: coefficients are averaged over seeds, then sizes by kind."""
-    table = context_dependence(hidden=hidden)
-    cells, seen = table.split.space.cells, table.split.seen
-    frame = additive_fit(np.zeros(len(cells)), cells, seen)
-    ends = np.cumsum([len(values) for values in frame.values.values()])[:-1]
-    pieces = np.split(arm["coefficients"].mean(axis=0), ends)
-    sizes = kind_sizes(replace(frame, values=dict(zip(frame.values, pieces, strict=True))))
-    return sizes / sizes.sum()
 
 
 def image_shortcut(evidence: Evidence) -> Verdict:

@@ -6,6 +6,8 @@ import numpy as np
 
 from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.kernel_theory.arms.networks import DEPTHS, HIDDEN, addition_arm, context_arm, deep_arm
+from recombine.studies.kernel_theory.checks.kinds import kind_shares
+from recombine.studies.kernel_theory.predictions import KINDS
 
 
 def _within(label: str, values: np.ndarray, centre: float, width: float) -> list[Condition]:
@@ -114,3 +116,18 @@ def deep_networks(evidence: Evidence) -> Verdict:
         for depth in DEPTHS
     ]
     return Verdict.of_arm(evidence, deep_arm("interpolation", 1), conditions, note=_fitted(evidence, arms))
+
+
+def deep_context(evidence: Evidence) -> Verdict:
+    conditions = []
+    for hidden in HIDDEN:
+        for depth in DEPTHS:
+            arm = evidence[deep_arm(f"CD-{hidden}", depth)]
+            shares = dict(zip(KINDS, kind_shares(arm, hidden), strict=True))
+            gap = shares["context"] - shares["right"]
+            relation = ">" if hidden == 3 else "<"
+            conditions.append(
+                Condition(f"context minus right, CD-{hidden}, {depth} layers", gap, relation, 0)
+            )
+    arms = [deep_arm(f"CD-{hidden}", depth) for hidden in HIDDEN for depth in DEPTHS]
+    return Verdict.of_arm(evidence, deep_arm("CD-3", 1), conditions, note=_fitted(evidence, arms))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from recombine.studies.claims import Claim
 from recombine.studies.kernel_theory.arms.images import (
     FAR,
+    HUBS,
     MIDDLE,
     NEAR,
     READERS,
@@ -18,7 +19,8 @@ from recombine.studies.kernel_theory.checks import images as checks
 from recombine.tasks.symbolic import ANCHORS
 
 ENDS = (NEAR, FAR)
-_MIDDLE = tuple(image_arm("ConvNet", f"addition {a}", MIDDLE) for a in ("extrapolation", "interpolation"))
+BETWEEN = ("5 pixels", MIDDLE, "15 pixels")
+"""Distances that scale paper has besides."""
 
 CLAIMS = (
     Claim(
@@ -29,7 +31,7 @@ CLAIMS = (
         "0.55 to 0.78, 0.65 to 0.83",
         tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in ENDS),
         checks.image_addition,
-        also=_MIDDLE,
+        also=tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in BETWEEN),
     ),
     Claim(
         "24",
@@ -38,6 +40,7 @@ CLAIMS = (
         "0.50 to 0.23, 0.84, 0.89",
         tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in ENDS),
         checks.image_context,
+        also=tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in BETWEEN),
     ),
     Claim(
         "25",
@@ -61,7 +64,7 @@ CLAIMS = (
             ),
         ),
         checks.image_salience,
-        also=(similarity_arm(MIDDLE),),
+        also=tuple(similarity_arm(d) for d in BETWEEN),
         exploratory=True,
     ),
     Claim(
@@ -71,6 +74,9 @@ CLAIMS = (
         "0.53 to 0.89",
         tuple(image_arm("ConvNet", equivalence_task(4), d) for d in ENDS),
         checks.image_equivalence,
+        also=tuple(
+            image_arm("ConvNet", equivalence_task(hubs), d) for hubs in HUBS for d in (*ENDS, *BETWEEN)
+        ),
         exploratory=True,
     ),
     Claim(
@@ -84,7 +90,10 @@ CLAIMS = (
             for task in ("addition extrapolation", "addition interpolation", "CD-3", "CD-1")
         ),
         checks.other_readers,
-        also=tuple(image_arm(reader, context_task(2), NEAR) for reader in READERS),
+        also=(
+            *(image_arm(reader, context_task(2), NEAR) for reader in READERS),
+            *(image_arm(r, f"addition {a}", NEAR) for r in READERS for a in ("both", "asymmetric")),
+        ),
         on_request=True,
         exploratory=True,
         minutes=20,

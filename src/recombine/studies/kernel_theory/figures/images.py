@@ -22,7 +22,8 @@ from recombine.studies.kernel_theory.arms.images import (
     similarity_arm,
 )
 from recombine.studies.kernel_theory.arms.networks import HIDDEN
-from recombine.studies.kernel_theory.checks.images import PARTNERS, foretold_slopes, kind_shares, slope
+from recombine.studies.kernel_theory.checks.images import PARTNERS, foretold_slopes, slope
+from recombine.studies.kernel_theory.checks.kinds import kind_shares
 from recombine.studies.kernel_theory.figures.shared import points, worth_panels
 from recombine.studies.kernel_theory.predictions import KINDS
 from recombine.studies.study import Drawing
@@ -190,7 +191,7 @@ DRAWINGS = (
         "image-slopes",
         "Pictured sums shrink less when the pictures are apart and when each was seen with two partners.",
         "Slope of a ConvNet's answers on unseen pairs of digits, against the distance between the two pictures. p: "
-        "training partners of every number. Published: MNIST and a net of eight times the filters.",
+        "training partners of every number. Published: MNIST and a net of four times the filters.",
         tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in (NEAR, FAR)),
         _slopes,
     ),
