@@ -8,7 +8,9 @@ the share that remains, whatever the labels. The constant is left out: it costs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -25,6 +27,23 @@ ORDER = 2
 """Beyond that: conjunctions up to this order, with the salience of all higher ones as the ridge."""
 _BLOCK = 2000
 _LEAST_RIDGE = 1e-10
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How much of the truth is expected to remain in answers for unseen cells.
+
+    - `profile`: whose saliences; `median`, `low`, `high`: of the cells' retention.
+    - `band`: the median for saliences of random ReLU networks of 1 and of 10 layers, if no profile was given.
+    - `partners`: for every factor the levels that were seen with the fewest partners, and with how many.
+    """
+
+    profile: str
+    median: float
+    low: float
+    high: float
+    band: tuple[float, float] | None
+    partners: Mapping[str, Sequence[tuple[Any, int]]]
 
 
 def retention(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from recombine._version import __version__
-from recombine.advice.advise import Advice
 from recombine.advice.lint import Finding
+from recombine.advice.result import Advice
 from recombine.advice.words import (
     coverage_lines,
     expectations,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recombine._version import __version__
-from recombine.advice.advise import Advice
+from recombine.advice.result import Advice
 
 
 def as_dict(advice: Advice) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from textwrap import wrap
 
 import numpy as np
 
-from recombine.advice.advise import USUAL_PROFILE, Advice, OrderAdvice
 from recombine.advice.labels import Shortcut
 from recombine.advice.lint import Finding
+from recombine.advice.profile import USUAL_PROFILE
+from recombine.advice.result import Advice, OrderAdvice
 from recombine.report import count, fixed, percent
 
 SHOWN_CELLS = 6

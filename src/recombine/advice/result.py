@@ -1,0 +1,90 @@
+"""What `advise` gives back, and the forms in which it can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Float, Int
+
+from recombine.advice.additions import Additions
+from recombine.advice.coverage import Coverage
+from recombine.advice.labels import Additivity, CellLabels, LossForecast, Shortcut
+from recombine.advice.leak import Leak
+from recombine.advice.lint import Finding
+from recombine.advice.table import Observations
+from recombine.theory import CellVerdicts
+
+
+@dataclass(frozen=True, eq=False)
+class OrderAdvice(CellVerdicts):
+    """What is known of the cells of interest at one order, and the cells to add so that all are determined."""
+
+    additions: Additions
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Everything that `advise` found. `print(advice)` is the report; `to_dict`, `cells` and `page` give it otherwise.
+
+    - `table`: the rows as cells; `train`: the different training cells; `targets`: the cells of interest.
+    - `excluded`: how many cells were left out as impossible.
+    - `contradiction`: cells of interest whose labels no compositionally structured model can have together.
+    - `coverage`: by order, which conjunctions of the cells of interest are unseen.
+    """
+
+    table: Observations
+    train: Int[np.ndarray, "train factors"]
+    targets: Int[np.ndarray, "targets factors"]
+    excluded: int
+    warnings: Sequence[Finding]
+    coverage: Mapping[int, Coverage]
+    orders: Mapping[int, OrderAdvice]
+    leak: Leak | None
+    retention: Float[np.ndarray, " targets"]
+    labels: CellLabels | None
+    additivity: Mapping[int, Additivity]
+    shortcuts: Sequence[Shortcut]
+    losses: LossForecast | None
+    contradiction: Int[np.ndarray, "cells factors"] | None
+
+    def __str__(self) -> str:
+        from recombine.advice.words import text
+
+        return text(self)
+
+    def page(self) -> Any:
+        """The report with a picture, as a `recombine.report.Page`."""
+        from recombine.advice.page import page
+
+        return page(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One object of plain values, as `--json` prints it."""
+        from recombine.advice.plain import as_dict
+
+        return as_dict(self)
+
+    def cells(self) -> pl.DataFrame:
+        """One row per cell of interest: its levels, its verdict at every order, what remains of its answer."""
+        columns: dict[str, Any] = {
+            factor.name: pl.Series(factor.levels).gather(self.targets[:, axis])
+            for axis, factor in enumerate(self.table.space.factors)
+        }
+        for order, found in self.orders.items():
+            verdict = np.where(found.norm_completed, "norm_completed", "undetermined")
+            columns[f"order_{order}"] = np.where(found.determined, "determined", verdict)
+        columns["retention"] = self.retention
+        return pl.DataFrame(columns)
+
+    def additions(self) -> pl.DataFrame:
+        """One row per cell to add, with the order that needs it."""
+        rows = [
+            {"order": order, **self.table.describe(cell)}
+            for order, found in self.orders.items()
+            for cell in found.additions.cells
+        ]
+        return pl.DataFrame(rows, schema=None if rows else ["order", *self.table.space.names])
