@@ -8,12 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from recombine.advice.additions import minimal_additions
+from recombine.advice.additions import Additions, minimal_additions
 from recombine.advice.coverage import coverage, partners
-from recombine.advice.interest import MOST_TARGETS, cells_of_interest, costs, helpers, matching
+from recombine.advice.interest import (
+    MOST_TARGETS,
+    cells_of_interest,
+    costs,
+    helpers,
+    matching,
+    n_targets,
+)
 from recombine.advice.labels import additivity, cell_labels, contradiction, loss_forecast, shortcuts
-from recombine.advice.leak import Leak, retention
+from recombine.advice.leak import Leak, feature_order, is_exact, retention
 from recombine.advice.lint import lint
+from recombine.advice.memory import check_factors, check_memory
 from recombine.advice.profile import Profile, profile_of
 from recombine.advice.result import Advice, OrderAdvice
 from recombine.advice.table import Observations, observe
@@ -68,6 +76,7 @@ def advise(
     orders = tuple(dict.fromkeys(min(int(order), n_factors) for order in orders))
     if not orders or min(orders) < 1:
         raise InputError("order", orders, f"whole numbers from 1 to the {n_factors} factors")
+    check_factors(n_factors)
     wishes = Wishes(orders, profile_of(salience, n_factors), average, ban, exclude, interest)
     return advice_on(found, wishes)
 
@@ -88,6 +97,7 @@ def advice_on(found: Observations, wishes: Wishes) -> Advice:
     """The advice on a table that has been read."""
     sizes, n_factors, orders = found.space.shape, len(found.space.shape), wishes.orders
     train = found.train
+    check_memory(train, n_targets(found, wishes.interest), sizes, orders)
     targets, excluded = cells_of_interest(found, train, wishes.interest, wishes.exclude)
     labels = None
     if found.target is not None:
@@ -131,9 +141,19 @@ def advice_on(found: Observations, wishes: Wishes) -> Advice:
 def _at_order(
     order: int, train: np.ndarray, targets: np.ndarray, sizes: Sequence[int], **choice: Any
 ) -> OrderAdvice:
+    if order == len(sizes):
+        return _whole_cells(order, targets, choice["banned"])
     known = Determinacy.of(train, sizes, order)
     verdicts = cell_verdicts(train, targets, sizes, order=order, known=known)
     return OrderAdvice(**vars(verdicts), additions=minimal_additions(known, targets, **choice))
+
+
+def _whole_cells(order: int, targets: np.ndarray, banned: np.ndarray | None) -> OrderAdvice:
+    """If every cell may have an effect of its own, all cells of interest are open, and each has to be added."""
+    allowed = np.ones(len(targets), dtype=bool) if banned is None else ~banned
+    complete = bool(allowed.all())
+    added = Additions(targets[allowed], len(targets), optimal=complete, complete=complete)
+    return OrderAdvice(order, np.zeros_like(allowed), np.ones_like(allowed), certain=True, additions=added)
 
 
 def _leak(table: Observations, kept: np.ndarray, band: Sequence[np.ndarray], profile: str) -> Leak:
@@ -144,4 +164,5 @@ def _leak(table: Observations, kept: np.ndarray, band: Sequence[np.ndarray], pro
         float(kept.max()),
         (float(np.median(band[0])), float(np.median(band[1]))) if band else None,
         partners(table, table.train),
+        None if is_exact(len(table.train), len(kept)) else feature_order(table.train, table.space.shape),
     )

@@ -15,6 +15,12 @@ MOST_TARGETS = 10_000_000
 """Unseen cells up to which all of them are looked at; beyond, those that the table has."""
 
 
+def n_targets(table: Observations, interest: str) -> int:
+    """How many cells of interest there will be at most."""
+    unseen = table.space.n_cells - len(table.train)
+    return unseen if interest == "unseen" and unseen <= MOST_TARGETS else min(unseen, len(table.codes))
+
+
 def cells_of_interest(
     table: Observations, train: np.ndarray, interest: str, exclude: Sequence[Mapping[str, Any]]
 ) -> tuple[Int[np.ndarray, "targets factors"], int]:

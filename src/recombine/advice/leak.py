@@ -25,7 +25,10 @@ MOST_CELLS = 3000
 """Training cells up to which it is."""
 ORDER = 2
 """Beyond that: conjunctions up to this order, with the salience of all higher ones as the ridge."""
-_BLOCK = 2000
+MOST_COLUMNS = 12_000
+"""Seen conjunctions up to which that can be done; beyond, only single levels are taken into account."""
+BLOCK = 2000
+"""Cells of interest that are looked at together."""
 _LEAST_RIDGE = 1e-10
 
 
@@ -34,6 +37,7 @@ class Leak:
     """How much of the truth is expected to remain in answers for unseen cells.
 
     - `profile`: whose saliences; `median`, `low`, `high`: of the cells' retention.
+    - `order`: up to which conjunctions count; `None` for all, which small tables allow.
     - `band`: the median for saliences of random ReLU networks of 1 and of 10 layers, if no profile was given.
     - `partners`: for every factor the levels that were seen with the fewest partners, and with how many.
     """
@@ -44,6 +48,7 @@ class Leak:
     high: float
     band: tuple[float, float] | None
     partners: Mapping[str, Sequence[tuple[Any, int]]]
+    order: int | None = None
 
 
 def retention(
@@ -61,9 +66,14 @@ def retention(
     if not len(targets):
         return [np.zeros(0) for _ in kernels]
     plain = [OverlapKernel.from_salience(kernel.normalised) for kernel in kernels]
-    if len(train) > MOST_CELLS or len(train) * len(targets) > MOST_WORK:
-        return _by_features(plain, train, targets, sizes)
-    return [_exact(kernel, train, targets) for kernel in plain]
+    if is_exact(len(train), len(targets)):
+        return [_exact(kernel, train, targets) for kernel in plain]
+    return _by_features(plain, train, targets, sizes)
+
+
+def is_exact(train: int, targets: int) -> bool:
+    """Whether so many cells are few enough for the kernel of all lower orders."""
+    return train <= MOST_CELLS and train * targets <= MOST_WORK
 
 
 def _exact(kernel: OverlapKernel, train: np.ndarray, targets: np.ndarray) -> Float[np.ndarray, " targets"]:
@@ -71,8 +81,8 @@ def _exact(kernel: OverlapKernel, train: np.ndarray, targets: np.ndarray) -> Flo
     ridge = max(float(kernel.salience.ravel()[-1]), _LEAST_RIDGE)
     inverse = np.linalg.inv(lower.gram(train) + ridge * np.eye(len(train)))
     found = []
-    for start in range(0, len(targets), _BLOCK):
-        across = lower.gram(targets[start : start + _BLOCK], train)
+    for start in range(0, len(targets), BLOCK):
+        across = lower.gram(targets[start : start + BLOCK], train)
         found.append(((across @ inverse) * across).sum(axis=1))
     return np.concatenate(found) / float(lower.similarity.ravel()[-1])
 
@@ -85,45 +95,61 @@ def _by_features(
     A row of features has one entry per set of factors, so the quadratic form is a sum of few entries of the inverse.
     """
     factors = len(sizes)
-    order = min(ORDER, factors - 1)
+    order = feature_order(train, sizes)
     seen = Conjunctions.of(train, sizes, order=order, least=1)
-    design = seen.design(train)
-    together = (design.T @ design).toarray()
-    columns = seen.columns(targets)
+    design = seen.design(train).astype(np.float32)  # counts are exact below 2^24, and half as large
+    turned = design.T.tocsr()
+    together = np.empty((design.shape[1],) * 2, dtype=np.float32)
+    for start in range(0, len(together), BLOCK):
+        together[start : start + BLOCK] = (turned[start : start + BLOCK] @ design).toarray()
     found = []
     for kernel in kernels:
         salience = [kernel.salience[place(subset, factors)] for subset in seen.subsets]
         scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
         low = kernel.lower(order)
         ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), _LEAST_RIDGE)
-        matrix = together * scale[:, None] * scale
-        matrix[np.diag_indices_from(matrix)] += ridge
-        inverse = np.pad(_inverse(matrix), (0, 1))  # unseen, column -1: adds nothing
-        kept = _quadratic(inverse, np.append(scale, 0.0), columns, ridge)
-        found.append(kept / float(low.similarity.ravel()[-1]))
+        lower = _lower_inverse(together, scale, ridge)
+        blocks = np.split(targets, range(BLOCK, len(targets), BLOCK))
+        kept = [_quadratic(lower, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks]
+        del lower  # before the next one is made
+        found.append(np.concatenate(kept) / float(low.similarity.ravel()[-1]))
     return found
 
 
-def _inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
-    """Of a positive definite matrix, in half the time that a general inverse takes."""
-    factor, failed = linalg.lapack.dpotrf(matrix, lower=1, overwrite_a=1)
-    if failed:
-        return linalg.pinvh(matrix)
-    lower, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    lower = np.tril(lower)
-    return lower + np.tril(lower, -1).T
+def feature_order(train: Int[np.ndarray, "train factors"], sizes: Sequence[int]) -> int:
+    """The largest conjunctions that the leak of a large table can take into account."""
+    order = min(ORDER, len(sizes) - 1)
+    seen = Conjunctions.of(train, sizes, order=order, least=1)
+    return order if seen.starts[-1] <= MOST_COLUMNS else 1
+
+
+def _lower_inverse(
+    together: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
+) -> Float[np.ndarray, "n n"]:
+    """The lower triangle of `(scale together scale + ridge)^-1`, in place of the matrix: a second one may not fit."""
+
+    def matrix() -> np.ndarray:
+        found = together.astype(np.float64)
+        found *= scale[:, None]
+        found *= scale
+        found[np.diag_indices_from(found)] += ridge
+        return found
+
+    factor, failed = linalg.lapack.dpotrf(matrix().T, lower=1, overwrite_a=1)
+    if failed:  # next to singular
+        return linalg.pinvh(matrix())
+    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    return inverse
 
 
 def _quadratic(
-    inverse: np.ndarray, scale: np.ndarray, columns: Int[np.ndarray, "rows subsets"], ridge: float
+    lower: np.ndarray, scale: np.ndarray, columns: Int[np.ndarray, "rows subsets"], ridge: float
 ) -> Float[np.ndarray, " rows"]:
-    """`phi' phi - ridge phi' inverse phi` of rows that are given by their columns."""
-    found = []
-    for start in range(0, len(columns), _BLOCK):
-        block = columns[start : start + _BLOCK]
-        weights = scale[block]
-        form = np.zeros(len(block))
-        for i in range(block.shape[1]):
-            form += weights[:, i] * (inverse[block[:, i, None], block] * weights).sum(axis=1)
-        found.append((weights**2).sum(axis=1) - ridge * form)
-    return np.concatenate(found)
+    """`phi' phi - ridge phi' inverse phi` of rows that are given by their columns; -1, unseen, adds nothing."""
+    weights = scale[columns]
+    form = np.zeros(len(columns))
+    for i in range(columns.shape[1]):
+        one = columns[:, i, None]
+        entries = lower[np.maximum(one, columns), np.minimum(one, columns)]
+        form += weights[:, i] * (entries * weights).sum(axis=1)
+    return (weights**2).sum(axis=1) - ridge * form

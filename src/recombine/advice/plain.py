@@ -53,6 +53,7 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         else {
             "profile": leak.profile,
             "retention": {"median": leak.median, "low": leak.low, "high": leak.high},
+            "order": leak.order,
             "band": None if leak.band is None else list(leak.band),
             "partners": {
                 name: {str(level): number for level, number in levels}

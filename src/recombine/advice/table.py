@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from recombine.errors import InputError
 from recombine.spaces import Space
 
 DELIMITERS = (",", ";", "\t", "|")
+MOST_CELLS = 2**62
+"""Cells are numbered in 64 bits."""
 MOST_REAL_LEVELS = 30
 """A column of fractional numbers with more different values than this is not a factor unless it is binned."""
 
@@ -129,9 +132,16 @@ def observe(
             .astype(np.uint64)
             .view(np.int64)
         )
+    space = Space(levels)
+    combinations = prod(space.shape)
+    if combinations >= MOST_CELLS:
+        got = f"{len(factors)} factors with {combinations:.0e} combinations"
+        raise InputError(
+            "factors", got, f"fewer factors or levels, for less than {MOST_CELLS:.0e} combinations"
+        )
     return Observations(
         name,
-        Space(levels),
+        space,
         np.stack(codes, axis=1),
         training,
         None if target is None else _target(frame, target),

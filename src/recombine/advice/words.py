@@ -136,7 +136,11 @@ def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
         usual = leak.profile == USUAL_PROFILE
         who = "a random ReLU network of 3 layers" if usual else f"{leak.profile} saliences"
         share = fixed(leak.median, 2)
-        yield "memorisation leak", f"unseen answers shrink to about {share} of their size ({who}{band})"
+        coarse = "; counting single levels only, since pairs are too many" if leak.order == 1 else ""
+        yield (
+            "memorisation leak",
+            f"unseen answers shrink to about {share} of their size ({who}{band}{coarse})",
+        )
     rules = [rule for rule in advice.shortcuts if rule.misleads]
     for rule in rules[:3]:
         yield "shortcut", shortcut_sentence(advice, rule)
