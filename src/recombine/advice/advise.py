@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.advice.activations import estimated_profile
 from recombine.advice.additions import Additions, minimal_additions
 from recombine.advice.coverage import coverage, partners
 from recombine.advice.interest import (
@@ -26,7 +27,7 @@ from recombine.advice.profile import Profile, profile_of
 from recombine.advice.result import Advice, OrderAdvice
 from recombine.advice.table import Observations, observe
 from recombine.errors import InputError
-from recombine.theory import Conjunctions, Determinacy, OverlapKernel, cell_verdicts
+from recombine.theory import Conjunctions, Determinacy, OverlapKernel, SalienceEstimate, cell_verdicts
 
 
 def advise(
@@ -37,7 +38,8 @@ def advise(
     orders: Sequence[int] = (1, 2),
     target: str | None = None,
     average: bool = False,
-    salience: str | OverlapKernel | None = None,
+    salience: str | OverlapKernel | SalienceEstimate | None = None,
+    activations: Any = None,
     cost: str | None = None,
     ban: Sequence[Mapping[str, Any]] = (),
     exclude: Sequence[Mapping[str, Any]] = (),
@@ -53,7 +55,9 @@ def advise(
     - `seen`: which rows are for training: `"split=train"`, `"split!=test"`, or a column of true and false.
     - `orders`: up to which order effects of conjunctions are allowed to matter.
     - `target`: the column of labels; `average`: use the mean where a cell has several.
-    - `salience`: of the model's representation, as `"relu:3"` or a kernel (`estimate_salience(...).kernel`).
+    - `salience`: of the model's representation, as `"relu:3"`, a kernel, or what `estimate_salience` found.
+    - `activations`: instead, the activity `(rows, ...)` of a layer on all rows of the table, from which saliences
+        are estimated; an array, or the path of a `.npy` file, or of a `.npz` file with one array.
     - `cost`: a column with the cost of adding an example of the row's cell. Cells that the table does not have cost
         as much as the dearest one. Among equals, cells that have rows (so can be had) are added first.
     - `ban`: cells that cannot be added, each by some of its levels: `{"size": "huge"}` bans all huge ones.
@@ -77,8 +81,12 @@ def advise(
     if not orders or min(orders) < 1:
         raise InputError("order", orders, f"whole numbers from 1 to the {n_factors} factors")
     check_factors(n_factors)
-    wishes = Wishes(orders, profile_of(salience, n_factors), average, ban, exclude, interest)
-    return advice_on(found, wishes)
+    if activations is not None and salience is not None:
+        raise InputError("salience", salience, "saliences or activations to estimate them from, not both")
+    profile = profile_of(salience, n_factors)
+    if activations is not None:
+        profile = estimated_profile(activations, found)
+    return advice_on(found, Wishes(orders, profile, average, ban, exclude, interest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +136,7 @@ def advice_on(found: Observations, wishes: Wishes) -> Advice:
             order: _at_order(order, train, targets, sizes, first=first, banned=banned, helpers=spare)
             for order in orders
         },
+        profile=wishes.profile,
         leak=_leak(found, kept, band, wishes.profile.name) if len(targets) else None,
         retention=kept,
         labels=labels,

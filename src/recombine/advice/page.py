@@ -20,6 +20,7 @@ from recombine.advice.words import (
     order_lines,
     order_title,
     row_numbers,
+    salience_lines,
 )
 from recombine.report import Column, Page, Picture, Row, Section, Table, Toned, count, percent
 
@@ -53,6 +54,8 @@ def page(advice: Advice) -> Page:
             )
     if advice.labels is not None:
         sections.append(Section("Labels", list(label_lines(advice))))
+    if advice.profile.estimate is not None:
+        sections.append(Section("The layer's saliences", list(salience_lines(advice))))
     expected = [f"**{name}**: {sentence}" for name, sentence in expectations(advice)]
     if expected:
         sections.append(Section("What to expect", expected))

@@ -48,6 +48,7 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             }
             for order, found in advice.orders.items()
         },
+        "salience": _salience(advice),
         "leak": None
         if leak is None
         else {
@@ -102,6 +103,31 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             for finding in advice.warnings
         ],
     }
+
+
+def _salience(advice: Advice) -> dict[str, Any]:
+    profile, estimate = advice.profile, advice.profile.estimate
+    plain: dict[str, Any] = {
+        "profile": profile.name,
+        "by_order": [_finite(share) for share in profile.kernel.order_shares.tolist()],
+        "estimate": None,
+    }
+    if estimate is not None:
+        found, names = estimate.found, advice.table.space.names
+        plain["by_order"] = found.order_shares.tolist()
+        plain["estimate"] = {
+            "interval": [[_finite(end) for end in ends] for ends in found.interval.tolist()],
+            "unevenness": {
+                " ".join(name for name, shared in zip(names, place, strict=True) if shared): _finite(
+                    float(value)
+                )
+                for place, value in np.ndenumerate(found.unevenness)
+            },
+            "self_pairs": found.self_pairs,
+            "rows": estimate.rows,
+            "of_rows": estimate.of,
+        }
+    return plain
 
 
 def _levels(advice: Advice, cell: np.ndarray) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from recombine.advice.coverage import Coverage
 from recombine.advice.labels import Additivity, CellLabels, LossForecast, Shortcut
 from recombine.advice.leak import Leak
 from recombine.advice.lint import Finding
+from recombine.advice.profile import Profile
 from recombine.advice.table import Observations
 from recombine.theory import CellVerdicts
 
@@ -32,6 +33,7 @@ class Advice:
 
     - `table`: the rows as cells; `train`: the different training cells; `targets`: the cells of interest.
     - `excluded`: how many cells were left out as impossible.
+    - `profile`: the saliences that the forecasts assume.
     - `contradiction`: cells of interest whose labels no compositionally structured model can have together.
     - `coverage`: by order, which conjunctions of the cells of interest are unseen.
     """
@@ -43,6 +45,7 @@ class Advice:
     warnings: Sequence[Finding]
     coverage: Mapping[int, Coverage]
     orders: Mapping[int, OrderAdvice]
+    profile: Profile
     leak: Leak | None
     retention: Float[np.ndarray, " targets"]
     labels: CellLabels | None

@@ -17,6 +17,9 @@ from recombine.report import count, fixed, percent
 SHOWN_CELLS = 6
 """Cells that are named in a sentence; the rest is in the files."""
 
+UNEVEN = 0.1
+"""Similarities that differ by more than this share of their range, for the same overlap, are not structured."""
+
 SMALL = 0.6
 """Answers that shrink below this share are worth doing something about."""
 
@@ -30,6 +33,7 @@ def text(advice: Advice, width: int = 110) -> str:
     ]
     parts += [
         ("Labels", list(label_lines(advice))),
+        ("Salience", list(salience_lines(advice))),
         ("Expect", [f"{name:<20}{sentence}" for name, sentence in expectations(advice)]),
     ]
     lines = []
@@ -124,6 +128,36 @@ def label_lines(advice: Advice) -> Iterator[str]:
             f"out of reach: no sum over parts seen in training gets the labels of these "
             f"{_of(len(advice.contradiction), 'cell')} right together; a model would have to learn new features: "
             f"{cells}"
+        )
+
+
+def salience_lines(advice: Advice) -> Iterator[str]:
+    """What was estimated from activity, and how far it can be trusted; nothing if saliences were not estimated."""
+    estimate = advice.profile.estimate
+    if estimate is None:
+        return
+    found = estimate.found
+    what = {1: "a single factor", 2: "a pair", 3: "a triple"}
+    shares = [
+        f"S({order}) = {fixed(share, 3)} [{fixed(low, 3)}, {fixed(high, 3)}]"
+        f" for {what.get(order, f'{order} factors together')}"
+        for order, (share, (low, high)) in enumerate(
+            zip(found.order_shares, found.interval.tolist(), strict=True), start=1
+        )
+    ]
+    yield f"share of the layer's similarity that each combination carries: {', '.join(shares)}"
+    if estimate.rows < estimate.of:
+        yield f"from {count(estimate.rows)} of {_of(estimate.of, 'row')}, those of some levels drawn at random"
+    worst = float(np.nanmax(found.unevenness))
+    rough = "only roughly" if worst > UNEVEN else "closely"
+    yield (
+        f"pairs of cells with the same factors in common differ in similarity by up to {percent(worst)} of the range, "
+        f"so the layer is {rough} one whose similarities depend on what is shared, as the forecasts assume"
+    )
+    if found.self_pairs:
+        yield (
+            "hardly any cell has a second row, so rows were compared with themselves: noise counts as memory of "
+            "whole cells, and single factors come out too small"
         )
 
 
