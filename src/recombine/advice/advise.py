@@ -11,6 +11,7 @@ import numpy as np
 from recombine.advice.activations import estimated_profile
 from recombine.advice.additions import Additions, minimal_additions
 from recombine.advice.coverage import coverage, partners
+from recombine.advice.forecasts import loss_forecast, slope_forecast
 from recombine.advice.interest import (
     MOST_TARGETS,
     cells_of_interest,
@@ -19,7 +20,7 @@ from recombine.advice.interest import (
     matching,
     n_targets,
 )
-from recombine.advice.labels import additivity, cell_labels, contradiction, loss_forecast, shortcuts
+from recombine.advice.labels import additivity, cell_labels, contradiction, shortcuts
 from recombine.advice.leak import Leak, feature_order, is_exact, retention
 from recombine.advice.lint import lint
 from recombine.advice.memory import check_factors, check_memory
@@ -142,7 +143,8 @@ def advice_on(found: Observations, wishes: Wishes) -> Advice:
         labels=labels,
         additivity={} if labels is None else {k: additivity(labels, sizes, order=k) for k in orders},
         shortcuts=[] if labels is None or n_factors < 2 else shortcuts(labels, interesting, sizes, kernel),
-        losses=None if labels is None else loss_forecast(labels, interesting),
+        slope=None if labels is None else slope_forecast(labels, interesting, kernel),
+        losses=None if labels is None else loss_forecast(labels, interesting, kernel),
         contradiction=None if labels is None else contradiction(labels, interesting, sizes),
     )
 

@@ -72,13 +72,8 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             }
             for rule in advice.shortcuts
         ],
-        "losses": None
-        if advice.losses is None
-        else {
-            "depths": list(advice.losses.depths),
-            "margin": list(advice.losses.margin),
-            "squared": list(advice.losses.squared),
-        },
+        "slope": _slope(advice),
+        "losses": _losses(advice),
         "out_of_reach": [
             _levels(advice, cell)
             for cell in (advice.contradiction if advice.contradiction is not None else ())
@@ -128,6 +123,29 @@ def _salience(advice: Advice) -> dict[str, Any]:
             "of_rows": estimate.of,
         }
     return plain
+
+
+def _slope(advice: Advice) -> dict[str, Any] | None:
+    found = advice.slope
+    if found is None:
+        return None
+    plain = {"slope": found.slope, "explained": _finite(found.explained), "cells": found.cells}
+    return plain | {"depths": list(found.depths), "slopes": list(found.slopes), "band": list(found.band)}
+
+
+def _losses(advice: Advice) -> dict[str, Any] | None:
+    found = advice.losses
+    if found is None:
+        return None
+    margin, squared = found.passing
+    return {
+        "chosen": {"margin": _finite(found.chosen_margin), "squared": _finite(found.chosen_squared)},
+        "depths": list(found.depths),
+        "margin": [_finite(share) for share in found.margin],
+        "squared": list(found.squared),
+        "passing": {"margin": margin, "squared": squared},
+        "squared_loss_fixes_it": found.squared_helps,
+    }
 
 
 def _levels(advice: Advice, cell: np.ndarray) -> dict[str, Any]:

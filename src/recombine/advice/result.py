@@ -12,7 +12,8 @@ from jaxtyping import Float, Int
 
 from recombine.advice.additions import Additions
 from recombine.advice.coverage import Coverage
-from recombine.advice.labels import Additivity, CellLabels, LossForecast, Shortcut
+from recombine.advice.forecasts import LossForecast, SlopeForecast
+from recombine.advice.labels import Additivity, CellLabels, Shortcut
 from recombine.advice.leak import Leak
 from recombine.advice.lint import Finding
 from recombine.advice.profile import Profile
@@ -51,6 +52,7 @@ class Advice:
     labels: CellLabels | None
     additivity: Mapping[int, Additivity]
     shortcuts: Sequence[Shortcut]
+    slope: SlopeForecast | None
     losses: LossForecast | None
     contradiction: Int[np.ndarray, "cells factors"] | None
 

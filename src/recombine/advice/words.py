@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from recombine.advice.forecasts import LossForecast, SlopeForecast
 from recombine.advice.labels import Shortcut
 from recombine.advice.lint import Finding
 from recombine.advice.profile import USUAL_PROFILE
@@ -19,6 +20,9 @@ SHOWN_CELLS = 6
 
 UNEVEN = 0.1
 """Similarities that differ by more than this share of their range, for the same overlap, are not structured."""
+
+ABOUT = 0.05
+"""A slope this close to 1 is about right."""
 
 SMALL = 0.6
 """Answers that shrink below this share are worth doing something about."""
@@ -175,17 +179,51 @@ def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
             "memorisation leak",
             f"unseen answers shrink to about {share} of their size ({who}{band}{coarse})",
         )
+    if advice.slope is not None:
+        yield "slope", slope_sentence(advice.slope)
     rules = [rule for rule in advice.shortcuts if rule.misleads]
     for rule in rules[:3]:
         yield "shortcut", shortcut_sentence(advice, rule)
     if advice.labels is not None and not rules:
         yield "shortcut", "none of one or two factors misleads on labelled cells of interest"
     if advice.losses is not None:
-        yield (
-            "loss",
-            f"kernel machines of 1 to 10 layers get {_range(advice.losses.margin)} of the unseen labels right with the "
-            f"largest margin (cross-entropy), {_range(advice.losses.squared)} with squared loss",
+        yield "loss", loss_sentence(advice.losses)
+
+
+def slope_sentence(found: SlopeForecast) -> str:
+    """How answers grow with the truth."""
+    low, high = (fixed(end, 2) for end in found.band)
+    sizes = "too close together" if found.slope < 1 else "too far apart"
+    kind = "about right" if abs(found.slope - 1) < ABOUT else sizes
+    noise = (
+        "" if not isfinite(found.explained) else f", which explains {percent(found.explained)} of the answers"
+    )
+    return (
+        f"where the truth of {_of(found.cells, 'labelled cell')} of interest rises by 1, answers rise by "
+        f"{fixed(found.slope, 2)} ({low} to {high} for random ReLU networks of {found.depths[0]} to "
+        f"{found.depths[-1]} layers){noise}: they are {kind}"
+    )
+
+
+def loss_sentence(found: LossForecast) -> str:
+    """Which loss gets the unseen labels right, and whether a change of loss would help."""
+    margin, squared = (sum(share == 1 for share in shares) for shares in (found.margin, found.squared))
+    tried = len(found.depths)
+    machines = f"kernel machines (random ReLU networks of 1 to {found.depths[-1]} layers)"
+    if margin == squared == tried and found.squared_helps is None:
+        return (
+            f"all {tried} {machines} get every unseen label right, with cross-entropy and with squared loss"
         )
+    words = (
+        f"{margin} of {tried} {machines} get every unseen label right with the largest margin (cross-entropy; "
+        f"accuracy {_range(found.margin)}), {squared} of {tried} with squared loss ({_range(found.squared)})"
+    )
+    if found.squared_helps is None:
+        return words
+    if found.squared_helps:
+        return f"{words}: squared loss would fix it"
+    better = found.chosen_squared > found.chosen_margin
+    return f"{words}: squared loss would {'help, but not fix it' if better else 'not fix it'}"
 
 
 def shortcut_sentence(advice: Advice, rule: Shortcut) -> str:
@@ -219,8 +257,7 @@ def first_steps(advice: Advice) -> str:
         rule = next(rule for rule in advice.shortcuts if rule.misleads)
         names = " and ".join(advice.table.space.names[axis] for axis in rule.factors)
         steps.append(f"balance {names} against the label")
-        losses = advice.losses
-        if losses is not None and np.mean(losses.squared) > np.mean(losses.margin) + 0.1:
+        if advice.losses is not None and advice.losses.squared_helps:
             steps.append("try squared loss instead of cross-entropy")
     return "; ".join([*dict.fromkeys(steps), "then train"]) if steps else "train; nothing stands in the way"
 
@@ -259,7 +296,8 @@ def _cell(advice: Advice, cell: np.ndarray) -> str:
 
 
 def _range(shares: Sequence[float]) -> str:
-    low, high = percent(min(shares)), percent(max(shares))
+    known = [share for share in shares if isfinite(share)] or [0.0]
+    low, high = percent(min(known)), percent(max(known))
     return low if low == high else f"{low} to {high}"
 
 
