@@ -1,12 +1,15 @@
 """Forecasts with labels: the theory's slopes, the loss that decides, and the fewest cells that turn the tide."""
 
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 import pytest
 
 from recombine import advise
-from recombine.advice import forecasts
+from recombine.advice import flips, forecasts
 from recombine.tasks import addition, context_dependence, transitive_equivalence
+from recombine.theory import named_profile
 
 
 def advice_on(task, **settings):
@@ -71,3 +74,72 @@ def test_a_margin_that_is_not_found_is_unknown(monkeypatch):
     assert np.isnan(advice.losses.chosen_margin)
     assert advice.to_dict()["losses"]["chosen"]["margin"] is None
     assert str(advice)
+
+
+def search_of(task, salience="relu:3"):
+    labels = advice_on(task).labels
+    kernel = named_profile(salience, 3)
+    return flips._Search(labels.cells, labels.values[:, 0], labels.seen, kernel)
+
+
+def test_moved_pairs_of_context_dependence():
+    """Pairs of features that are moved to training in both contexts: accuracy 0, 1/2, 1, 1 on the rest."""
+    task, rng = context_dependence(), np.random.default_rng(0)
+    search = search_of(task)
+    first = search.candidates[search.cells[search.candidates, 0] == 0]
+    for pairs, expected in enumerate((0, 0.5, 1, 1)):
+        chosen = rng.choice(first, size=pairs, replace=False)
+        both = [
+            c
+            for c in search.candidates
+            if any((search.cells[c, 1:] == search.cells[d, 1:]).all() for d in chosen)
+        ]
+        assert len(both) == 2 * pairs
+        assert search.accuracy(both) == pytest.approx(expected)
+    assert search.accuracy(first[:1]) == pytest.approx(4 / 17)
+
+
+def test_four_cells_cure_context_dependence_and_no_three_do():
+    advice = advice_on(context_dependence())
+    assert advice.flip.before == 0
+    assert advice.flip.after == 1
+    assert len(advice.flip.cells) == advice.flip.least == 4
+    assert "adding 4 cells makes all others right [4 is the least possible]: (0, 0, 3);" in words(advice)
+    plain = advice.to_dict()["flip"]
+    assert plain["smallest"]
+    assert plain["cells"][0] == {"context": 0, "feature1": 0, "feature2": 3}
+    assert "add the 4 cells named as a cure" in words(advice)
+
+
+def test_greedy_searches_prove_nothing():
+    found = advice_on(context_dependence(), salience="relu:1").flip
+    assert found.after == 1
+    assert found.least <= len(found.cells) <= flips.LARGEST
+    assert not found.smallest
+
+
+def test_nothing_to_cure_and_nothing_that_cures():
+    assert advice_on(context_dependence(), salience="quadratic:3").flip is None
+    assert advice_on(addition()).flip is None
+    hopeless = advice_on(transitive_equivalence())
+    assert not len(hopeless.flip.cells)
+    assert "no few further training cells were found" in words(hopeless)
+
+
+def test_levels_that_are_treated_alike():
+    search = search_of(context_dependence())
+    assert [kind.tolist() for kind in search.alike] == [[0, 1], [0, 0, 0, 3, 3, 3], [0, 0, 0, 3, 3, 3]]
+    cells = np.array([[0, 0, 3], [1, 0, 4]])
+    swapped = np.array([[1, 2, 5], [0, 2, 3]])
+    assert flips.canonical(cells, search.alike) == flips.canonical(swapped, search.alike)
+    assert flips.canonical(cells, search.alike) != flips.canonical(
+        np.array([[0, 0, 3], [0, 0, 4]]), search.alike
+    )
+
+
+def test_sets_of_one_name_have_one_accuracy():
+    """Symmetry is only used to save time: brute force over all pairs of cells agrees."""
+    search = search_of(context_dependence())
+    for chosen in list(combinations(search.candidates.tolist(), 2))[::11]:
+        rest, margins = search.margins(chosen)
+        assert search.accuracy(chosen) == pytest.approx((margins > forecasts.RIGHT).sum() / len(rest))

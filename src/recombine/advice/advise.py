@@ -11,6 +11,7 @@ import numpy as np
 from recombine.advice.activations import estimated_profile
 from recombine.advice.additions import Additions, minimal_additions
 from recombine.advice.coverage import coverage, partners
+from recombine.advice.flips import fewest_to_flip
 from recombine.advice.forecasts import loss_forecast, slope_forecast
 from recombine.advice.interest import (
     MOST_TARGETS,
@@ -145,6 +146,7 @@ def advice_on(found: Observations, wishes: Wishes) -> Advice:
         shortcuts=[] if labels is None or n_factors < 2 else shortcuts(labels, interesting, sizes, kernel),
         slope=None if labels is None else slope_forecast(labels, interesting, kernel),
         losses=None if labels is None else loss_forecast(labels, interesting, kernel),
+        flip=None if labels is None else fewest_to_flip(labels, interesting, kernel),
         contradiction=None if labels is None else contradiction(labels, interesting, sizes),
     )
 

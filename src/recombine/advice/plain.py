@@ -74,6 +74,7 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         ],
         "slope": _slope(advice),
         "losses": _losses(advice),
+        "flip": _flip(advice),
         "out_of_reach": [
             _levels(advice, cell)
             for cell in (advice.contradiction if advice.contradiction is not None else ())
@@ -145,6 +146,19 @@ def _losses(advice: Advice) -> dict[str, Any] | None:
         "squared": list(found.squared),
         "passing": {"margin": margin, "squared": squared},
         "squared_loss_fixes_it": found.squared_helps,
+    }
+
+
+def _flip(advice: Advice) -> dict[str, Any] | None:
+    found = advice.flip
+    if found is None:
+        return None
+    return {
+        "before": found.before,
+        "cells": [_levels(advice, cell) for cell in found.cells],
+        "after": found.after,
+        "least": found.least,
+        "smallest": found.smallest,
     }
 
 

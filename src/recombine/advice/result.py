@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from recombine.advice.additions import Additions
 from recombine.advice.coverage import Coverage
+from recombine.advice.flips import Flip
 from recombine.advice.forecasts import LossForecast, SlopeForecast
 from recombine.advice.labels import Additivity, CellLabels, Shortcut
 from recombine.advice.leak import Leak
@@ -35,6 +36,8 @@ class Advice:
     - `table`: the rows as cells; `train`: the different training cells; `targets`: the cells of interest.
     - `excluded`: how many cells were left out as impossible.
     - `profile`: the saliences that the forecasts assume.
+    - `slope`, `losses`, `flip`: what exact kernel machines would answer on labelled cells of interest; `None` where
+        the labels do not allow it, and `flip` also where nothing has to be turned.
     - `contradiction`: cells of interest whose labels no compositionally structured model can have together.
     - `coverage`: by order, which conjunctions of the cells of interest are unseen.
     """
@@ -54,6 +57,7 @@ class Advice:
     shortcuts: Sequence[Shortcut]
     slope: SlopeForecast | None
     losses: LossForecast | None
+    flip: Flip | None
     contradiction: Int[np.ndarray, "cells factors"] | None
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from recombine.advice.flips import Flip
 from recombine.advice.forecasts import LossForecast, SlopeForecast
 from recombine.advice.labels import Shortcut
 from recombine.advice.lint import Finding
@@ -89,7 +90,7 @@ def order_lines(advice: Advice, found: OrderAdvice) -> Iterator[str]:
     if not added.complete:
         yield f"no set of allowed cells determines them all; {_of(added.least, 'further cell')} would be needed"
         return
-    names = "; ".join(_cell(advice, cell) for cell in added.cells[:SHOWN_CELLS])
+    names = "; ".join(cell_name(advice, cell) for cell in added.cells[:SHOWN_CELLS])
     more = f"; … ({count(len(added.cells) - SHOWN_CELLS)} more)" if len(added.cells) > SHOWN_CELLS else ""
     proof = (
         f"optimal: {count(added.least)} is the least possible" if added.optimal else f"at least {added.least}"
@@ -124,10 +125,10 @@ def label_lines(advice: Advice) -> Iterator[str]:
         if fit.additive:
             yield f"additive at order {order}: sums of effects fit every training label"
             break
-        worst = "; ".join(_cell(advice, cell) for cell in fit.worst)
+        worst = "; ".join(cell_name(advice, cell) for cell in fit.worst)
         yield f"not additive at order {order} ({percent(max(fit.explained, 0))} explained); worst: {worst}"
     if advice.contradiction is not None and len(advice.contradiction):
-        cells = "; ".join(_cell(advice, cell) for cell in advice.contradiction[:SHOWN_CELLS])
+        cells = "; ".join(cell_name(advice, cell) for cell in advice.contradiction[:SHOWN_CELLS])
         yield (
             f"out of reach: no sum over parts seen in training gets the labels of these "
             f"{_of(len(advice.contradiction), 'cell')} right together; a model would have to learn new features: "
@@ -188,6 +189,8 @@ def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
         yield "shortcut", "none of one or two factors misleads on labelled cells of interest"
     if advice.losses is not None:
         yield "loss", loss_sentence(advice.losses)
+    if advice.flip is not None:
+        yield "cure", flip_sentence(advice, advice.flip)
 
 
 def slope_sentence(found: SlopeForecast) -> str:
@@ -226,6 +229,21 @@ def loss_sentence(found: LossForecast) -> str:
     return f"{words}: squared loss would {'help, but not fix it' if better else 'not fix it'}"
 
 
+def flip_sentence(advice: Advice, found: Flip) -> str:
+    """Which few cells make the largest margin right about the others."""
+    who = "the saliences assumed" if advice.profile.assumed else f"{advice.profile.name} saliences"
+    words = f"with {who} the largest margin gets {percent(found.before)} of the unseen labels right"
+    if not len(found.cells):
+        return f"{words}; no few further training cells were found that make the others right"
+    proof = (
+        f"{found.least} is the least possible"
+        if found.smallest
+        else f"fewer than {found.least} are not enough; not proven to be the fewest"
+    )
+    names = "; ".join(cell_name(advice, cell) for cell in found.cells)
+    return f"{words}; adding {_of(len(found.cells), 'cell')} makes all others right [{proof}]: {names}"
+
+
 def shortcut_sentence(advice: Advice, rule: Shortcut) -> str:
     """One rule in words."""
     names = " and ".join(f"'{advice.table.space.names[axis]}'" for axis in rule.factors)
@@ -244,12 +262,12 @@ def first_steps(advice: Advice) -> str:
     order = next((o for o, fit in advice.additivity.items() if fit.additive), min(advice.orders))
     found = advice.orders[order]
     if len(found.additions.cells) and order < len(advice.table.space.shape):
-        names = "; ".join(_cell(advice, cell) for cell in found.additions.cells[:2])
+        names = "; ".join(cell_name(advice, cell) for cell in found.additions.cells[:2])
         more = " …" if len(found.additions.cells) > 2 else ""
         steps.append(f"add {names}{more} (order {order})")
     if advice.contradiction is not None and len(advice.contradiction):
         steps.append(
-            f"add some of the cells that are out of reach, such as {_cell(advice, advice.contradiction[0])}"
+            f"add some of the cells that are out of reach, such as {cell_name(advice, advice.contradiction[0])}"
         )
     if advice.leak is not None and advice.leak.median < SMALL:
         steps.append(f"show rare levels with more partners ({_fewest(advice)})")
@@ -257,6 +275,8 @@ def first_steps(advice: Advice) -> str:
         rule = next(rule for rule in advice.shortcuts if rule.misleads)
         names = " and ".join(advice.table.space.names[axis] for axis in rule.factors)
         steps.append(f"balance {names} against the label")
+        if advice.flip is not None and len(advice.flip.cells):
+            steps.append(f"add the {_of(len(advice.flip.cells), 'cell')} named as a cure")
         if advice.losses is not None and advice.losses.squared_helps:
             steps.append("try squared loss instead of cross-entropy")
     return "; ".join([*dict.fromkeys(steps), "then train"]) if steps else "train; nothing stands in the way"
@@ -291,7 +311,8 @@ def _fewest(advice: Advice) -> str:
     return ", ".join(f"{name} {level!r} ({number})" for number, name, level in rarest[:3])
 
 
-def _cell(advice: Advice, cell: np.ndarray) -> str:
+def cell_name(advice: Advice, cell: np.ndarray) -> str:
+    """A cell by its levels, in brackets."""
     return "(" + ", ".join(str(level) for level in advice.table.describe(cell).values()) + ")"
 
 
