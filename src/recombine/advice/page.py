@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from recombine._version import __version__
+from recombine.advice.expectations import expectations, salience_lines
 from recombine.advice.lint import Finding
 from recombine.advice.result import Advice
 from recombine.advice.words import (
     coverage_lines,
-    expectations,
     first_steps,
     heading,
     label_lines,
     order_lines,
     order_title,
     row_numbers,
-    salience_lines,
 )
 from recombine.report import Column, Page, Picture, Row, Section, Table, Toned, count, percent
 
