@@ -19,6 +19,11 @@ def advice_on(task, **settings):
     return advise(table, factors=space.names, seen="train", target="y", **{"orders": [1]} | settings)
 
 
+@pytest.fixture(scope="module")
+def context():
+    return advice_on(context_dependence())
+
+
 def words(advice):
     return " ".join(str(advice).split())
 
@@ -36,7 +41,7 @@ def test_slopes_of_addition(anchors, depth, slope):
 
 def test_the_slope_is_told():
     advice = advice_on(addition())
-    assert "rises by 1, answers rise by 0.51 (0.26 to 0.74 for random ReLU networks" in words(advice)
+    assert "rise by 0.51 where the truth rises by 1 (0.26 to 0.74 for random ReLU networks" in words(advice)
     assert advice.to_dict()["slope"]["band"] == pytest.approx([0.2551, 0.7434], abs=1e-4)
     assert advice.losses is None
     assert advice.to_dict()["losses"] is None
@@ -52,13 +57,13 @@ def test_labels_that_do_not_differ_have_no_slope():
     assert advice_on(task).slope is None
 
 
-def test_squared_loss_fixes_the_shortcut():
-    losses = advice_on(context_dependence()).losses
+def test_squared_loss_fixes_the_shortcut(context):
+    losses = context.losses
     assert (losses.chosen_margin, losses.chosen_squared) == (0, 1)
     assert losses.passing == (0.3, 1)  # from depth 8 on
     assert losses.squared_helps
-    assert "3 of 10 kernel machines" in words(advice_on(context_dependence()))
-    assert "squared loss would fix it" in words(advice_on(context_dependence()))
+    assert "3 of 10 kernel machines" in words(context)
+    assert "squared loss would fix it" in words(context)
     assert advice_on(context_dependence(), salience="quadratic:3").losses.squared_helps is None
 
 
@@ -76,16 +81,15 @@ def test_a_margin_that_is_not_found_is_unknown(monkeypatch):
     assert str(advice)
 
 
-def search_of(task, salience="relu:3"):
-    labels = advice_on(task).labels
-    kernel = named_profile(salience, 3)
-    return flips._Search(labels.cells, labels.values[:, 0], labels.seen, kernel)
+@pytest.fixture
+def search(context):
+    labels = context.labels
+    return flips._Search(labels.cells, labels.values[:, 0], labels.seen, named_profile("relu:3", 3))
 
 
-def test_moved_pairs_of_context_dependence():
+def test_moved_pairs_of_context_dependence(search):
     """Pairs of features that are moved to training in both contexts: accuracy 0, 1/2, 1, 1 on the rest."""
-    task, rng = context_dependence(), np.random.default_rng(0)
-    search = search_of(task)
+    rng = np.random.default_rng(0)
     first = search.candidates[search.cells[search.candidates, 0] == 0]
     for pairs, expected in enumerate((0, 0.5, 1, 1)):
         chosen = rng.choice(first, size=pairs, replace=False)
@@ -99,8 +103,8 @@ def test_moved_pairs_of_context_dependence():
     assert search.accuracy(first[:1]) == pytest.approx(4 / 17)
 
 
-def test_four_cells_cure_context_dependence_and_no_three_do():
-    advice = advice_on(context_dependence())
+def test_four_cells_cure_context_dependence_and_no_three_do(context):
+    advice = context
     assert advice.flip.before == 0
     assert advice.flip.after == 1
     assert len(advice.flip.cells) == advice.flip.least == 4
@@ -126,8 +130,7 @@ def test_nothing_to_cure_and_nothing_that_cures():
     assert "no few further training cells were found" in words(hopeless)
 
 
-def test_levels_that_are_treated_alike():
-    search = search_of(context_dependence())
+def test_levels_that_are_treated_alike(search):
     assert [kind.tolist() for kind in search.alike] == [[0, 1], [0, 0, 0, 3, 3, 3], [0, 0, 0, 3, 3, 3]]
     cells = np.array([[0, 0, 3], [1, 0, 4]])
     swapped = np.array([[1, 2, 5], [0, 2, 3]])
@@ -137,9 +140,8 @@ def test_levels_that_are_treated_alike():
     )
 
 
-def test_sets_of_one_name_have_one_accuracy():
+def test_sets_of_one_name_have_one_accuracy(search):
     """Symmetry is only used to save time: brute force over all pairs of cells agrees."""
-    search = search_of(context_dependence())
     for chosen in list(combinations(search.candidates.tolist(), 2))[::11]:
         rest, margins = search.margins(chosen)
         assert search.accuracy(chosen) == pytest.approx((margins > forecasts.RIGHT).sum() / len(rest))

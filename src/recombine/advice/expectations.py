@@ -87,9 +87,9 @@ def slope_sentence(found: SlopeForecast) -> str:
         "" if not isfinite(found.explained) else f", which explains {percent(found.explained)} of the answers"
     )
     return (
-        f"where the truth of {number_of(found.cells, 'labelled cell')} of interest rises by 1, answers rise by "
-        f"{fixed(found.slope, 2)} ({low} to {high} for random ReLU networks of {found.depths[0]} to "
-        f"{found.depths[-1]} layers){noise}: they are {kind}"
+        f"answers for {number_of(found.cells, 'labelled cell')} of interest rise by {fixed(found.slope, 2)} where the "
+        f"truth rises by 1 ({low} to {high} for random ReLU networks of {found.depths[0]} to {found.depths[-1]} "
+        f"layers){noise}: they are {kind}"
     )
 
 
