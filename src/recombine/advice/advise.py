@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from recombine.advice.activations import estimated_profile
-from recombine.advice.additions import Additions, minimal_additions
-from recombine.advice.coverage import coverage, partners
-from recombine.advice.flips import fewest_to_flip
-from recombine.advice.forecasts import loss_forecast, slope_forecast
-from recombine.advice.interest import (
-    MOST_TARGETS,
-    cells_of_interest,
-    costs,
-    helpers,
-    matching,
-    n_targets,
-)
-from recombine.advice.labels import additivity, cell_labels, contradiction, shortcuts
-from recombine.advice.leak import Leak, feature_order, is_exact, retention
-from recombine.advice.lint import lint
-from recombine.advice.memory import check_factors, check_memory
-from recombine.advice.profile import Profile, profile_of
-from recombine.advice.result import Advice, OrderAdvice
-from recombine.advice.table import Observations, observe
+from recombine.advice.assembly import advice_on
+from recombine.advice.memory import check_factors
+from recombine.advice.profile import profile_of
+from recombine.advice.result import Advice, Wishes
+from recombine.advice.table import observe
 from recombine.errors import InputError
-from recombine.theory import Conjunctions, Determinacy, OverlapKernel, SalienceEstimate, cell_verdicts
+from recombine.theory import OverlapKernel, SalienceEstimate
 
 
 def advise(
@@ -89,93 +72,3 @@ def advise(
     if activations is not None:
         profile = estimated_profile(activations, found)
     return advice_on(found, Wishes(orders, profile, average, ban, exclude, interest))
-
-
-@dataclass(frozen=True, eq=False)
-class Wishes:
-    """What was asked about a table, as the arguments of `advise` say it."""
-
-    orders: tuple[int, ...]
-    profile: Profile
-    average: bool
-    ban: Sequence[Mapping[str, Any]]
-    exclude: Sequence[Mapping[str, Any]]
-    interest: str
-
-
-def advice_on(found: Observations, wishes: Wishes) -> Advice:
-    """The advice on a table that has been read."""
-    sizes, n_factors, orders = found.space.shape, len(found.space.shape), wishes.orders
-    train = found.train
-    check_memory(train, n_targets(found, wishes.interest), sizes, orders)
-    targets, excluded = cells_of_interest(found, train, wishes.interest, wishes.exclude)
-    labels = None
-    if found.target is not None:
-        labels = cell_labels(
-            found.codes, found.cells, found.seen, found.target, found.describe, average=wishes.average
-        )
-    wanted = np.ravel_multi_index(tuple(targets.T), sizes)
-    first = np.lexsort((~np.isin(wanted, found.codes), costs(found, wanted)))
-    banned, spare = None, None
-    if wishes.ban:
-        banned = matching(found, targets, wishes.ban, "ban")
-        spare = train[:0]
-        if found.space.n_cells <= MOST_TARGETS:
-            spare = helpers(found, train, targets, wishes.ban, wishes.exclude)
-    kernel = wishes.profile.kernel
-    kept, *band = retention([kernel, *wishes.profile.band()], train, targets, sizes)
-    # Labels of cells with a level that training lacks say nothing about composition.
-    familiar = ~Conjunctions.of(train, sizes, order=1).missing(targets).any(axis=1)
-    interesting = np.isin(wanted[:0] if labels is None else labels.codes, wanted[familiar])
-    return Advice(
-        table=found,
-        train=train,
-        targets=targets,
-        excluded=excluded,
-        warnings=lint(found),
-        coverage=coverage(found, targets, sizes, max(orders)),
-        orders={
-            order: _at_order(order, train, targets, sizes, first=first, banned=banned, helpers=spare)
-            for order in orders
-        },
-        profile=wishes.profile,
-        leak=_leak(found, kept, band, wishes.profile.name) if len(targets) else None,
-        retention=kept,
-        labels=labels,
-        additivity={} if labels is None else {k: additivity(labels, sizes, order=k) for k in orders},
-        shortcuts=[] if labels is None or n_factors < 2 else shortcuts(labels, interesting, sizes, kernel),
-        slope=None if labels is None else slope_forecast(labels, interesting, kernel),
-        losses=None if labels is None else loss_forecast(labels, interesting, kernel),
-        flip=None if labels is None else fewest_to_flip(labels, interesting, kernel),
-        contradiction=None if labels is None else contradiction(labels, interesting, sizes),
-    )
-
-
-def _at_order(
-    order: int, train: np.ndarray, targets: np.ndarray, sizes: Sequence[int], **choice: Any
-) -> OrderAdvice:
-    if order == len(sizes):
-        return _whole_cells(order, targets, choice["banned"])
-    known = Determinacy.of(train, sizes, order)
-    verdicts = cell_verdicts(train, targets, sizes, order=order, known=known)
-    return OrderAdvice(**vars(verdicts), additions=minimal_additions(known, targets, **choice))
-
-
-def _whole_cells(order: int, targets: np.ndarray, banned: np.ndarray | None) -> OrderAdvice:
-    """If every cell may have an effect of its own, all cells of interest are open, and each has to be added."""
-    allowed = np.ones(len(targets), dtype=bool) if banned is None else ~banned
-    complete = bool(allowed.all())
-    added = Additions(targets[allowed], len(targets), optimal=complete, complete=complete)
-    return OrderAdvice(order, np.zeros_like(allowed), np.ones_like(allowed), certain=True, additions=added)
-
-
-def _leak(table: Observations, kept: np.ndarray, band: Sequence[np.ndarray], profile: str) -> Leak:
-    return Leak(
-        profile,
-        float(np.median(kept)),
-        float(kept.min()),
-        float(kept.max()),
-        (float(np.median(band[0])), float(np.median(band[1]))) if band else None,
-        partners(table, table.train),
-        None if is_exact(len(table.train), len(kept)) else feature_order(table.train, table.space.shape),
-    )

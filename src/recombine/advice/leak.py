@@ -29,7 +29,7 @@ MOST_COLUMNS = 12_000
 """Seen conjunctions up to which that can be done; beyond, only single levels are taken into account."""
 BLOCK = 2000
 """Cells of interest that are looked at together."""
-_LEAST_RIDGE = 1e-10
+LEAST_RIDGE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def is_exact(train: int, targets: int) -> bool:
 
 def _exact(kernel: OverlapKernel, train: np.ndarray, targets: np.ndarray) -> Float[np.ndarray, " targets"]:
     lower = kernel.lower()
-    ridge = max(float(kernel.salience.ravel()[-1]), _LEAST_RIDGE)
+    ridge = max(float(kernel.salience.ravel()[-1]), LEAST_RIDGE)
     inverse = np.linalg.inv(lower.gram(train) + ridge * np.eye(len(train)))
     found = []
     for start in range(0, len(targets), BLOCK):
@@ -107,7 +107,7 @@ def _by_features(
         salience = [kernel.salience[place(subset, factors)] for subset in seen.subsets]
         scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
         low = kernel.lower(order)
-        ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), _LEAST_RIDGE)
+        ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), LEAST_RIDGE)
         lower = _lower_inverse(together, scale, ridge)
         blocks = np.split(targets, range(BLOCK, len(targets), BLOCK))
         kept = [_quadratic(lower, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks]

@@ -19,7 +19,7 @@ from recombine.advice.leak import Leak
 from recombine.advice.lint import Finding
 from recombine.advice.profile import Profile
 from recombine.advice.table import Observations
-from recombine.theory import CellVerdicts
+from recombine.theory import CellVerdicts, Determinacy
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,32 @@ class OrderAdvice(CellVerdicts):
 
 
 @dataclass(frozen=True, eq=False)
+class Wishes:
+    """What was asked about a table, as the arguments of `advise` say it."""
+
+    orders: tuple[int, ...]
+    profile: Profile
+    average: bool
+    ban: Sequence[Mapping[str, Any]]
+    exclude: Sequence[Mapping[str, Any]]
+    interest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What advice on more training can build on: row spaces by order, and retentions by kernel."""
+
+    known: Mapping[int, Determinacy]
+    kept: Sequence[Float[np.ndarray, " targets"]]
+
+
+@dataclass(frozen=True, eq=False)
 class Advice:
     """Everything that `advise` found. `print(advice)` is the report; `to_dict`, `cells` and `page` give it otherwise.
 
     - `table`: the rows as cells; `train`: the different training cells; `targets`: the cells of interest.
     - `excluded`: how many cells were left out as impossible.
-    - `profile`: the saliences that the forecasts assume.
+    - `wishes`: what was asked; `basis`: what `with_cells` builds on.
     - `slope`, `losses`, `flip`: what exact kernel machines would answer on labelled cells of interest; `None` where
         the labels do not allow it, and `flip` also where nothing has to be turned.
     - `contradiction`: cells of interest whose labels no compositionally structured model can have together.
@@ -43,13 +63,14 @@ class Advice:
     """
 
     table: Observations
+    wishes: Wishes
+    basis: Basis
     train: Int[np.ndarray, "train factors"]
     targets: Int[np.ndarray, "targets factors"]
     excluded: int
     warnings: Sequence[Finding]
     coverage: Mapping[int, Coverage]
     orders: Mapping[int, OrderAdvice]
-    profile: Profile
     leak: Leak | None
     retention: Float[np.ndarray, " targets"]
     labels: CellLabels | None
@@ -59,6 +80,38 @@ class Advice:
     losses: LossForecast | None
     flip: Flip | None
     contradiction: Int[np.ndarray, "cells factors"] | None
+
+    @property
+    def profile(self) -> Profile:
+        """The saliences that the forecasts assume."""
+        return self.wishes.profile
+
+    def with_cells(self, cells: Any) -> Advice:
+        """The advice if training had these cells too; this one stays as it is.
+
+        Rows of the table that show them become training rows; a cell without rows gets one. Most is taken over, so
+        that this takes a small part of the time that advice from scratch takes.
+
+        **Arguments:**
+
+        - `cells`: each by its levels, `{"colour": "red", "shape": "cat"}`, or all as an array of level indices, such
+            as `advice.orders[1].additions.cells`.
+
+        ```python
+        >>> from recombine import advise
+        >>> rows = {"a": [0, 0, 1, 2], "b": [0, 1, 1, 2], "train": [True] * 4}
+        >>> advice = advise(rows, factors=["a", "b"], seen="train", orders=[1])
+        >>> int(advice.orders[1].determined.sum())
+        1
+        >>> more = advice.with_cells([{"a": 2, "b": 0}])
+        >>> int(more.orders[1].determined.sum()), len(more.targets)
+        (4, 4)
+
+        ```
+        """
+        from recombine.advice.growth import with_cells
+
+        return with_cells(self, cells)
 
     def __str__(self) -> str:
         from recombine.advice.words import text
