@@ -234,6 +234,13 @@ def test_nothing_unseen():
     assert advice.to_dict()["leak"] is None
 
 
+def test_a_single_factor_carries_nothing_over():
+    rows = {"a": [0, 0, 1, 1, 2], "train": [True] * 4 + [False]}
+    advice = advise(rows, factors=["a"], seen="train")
+    assert advice.leak.median == 0
+    assert str(advice)
+
+
 def test_bad_settings_are_named():
     with pytest.raises(InputError, match="interest: got 'all'"):
         advice_on(addition(), interest="all")

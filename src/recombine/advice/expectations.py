@@ -84,7 +84,9 @@ def slope_sentence(found: SlopeForecast) -> str:
     sizes = "too close together" if found.slope < 1 else "too far apart"
     kind = "about right" if abs(found.slope - 1) < ABOUT else sizes
     noise = (
-        "" if not isfinite(found.explained) else f", which explains {percent(found.explained)} of the answers"
+        ""
+        if not isfinite(found.explained)
+        else f", a line that explains {percent(found.explained)} of their variance"
     )
     return (
         f"answers for {number_of(found.cells, 'labelled cell')} of interest rise by {fixed(found.slope, 2)} where the "

@@ -63,8 +63,8 @@ def retention(
 
     - `train`: different training cells; `targets`: cells that are not among them.
     """
-    if not len(targets):
-        return [np.zeros(0) for _ in kernels]
+    if not len(targets) or len(sizes) == 1:  # a single factor has no parts that could carry over
+        return [np.zeros(len(targets)) for _ in kernels]
     plain = [OverlapKernel.from_salience(kernel.normalised) for kernel in kernels]
     if is_exact(len(train), len(targets)):
         return [_exact(kernel, train, targets) for kernel in plain]
@@ -94,7 +94,6 @@ def _by_features(
 
     A row of features has one entry per set of factors, so the quadratic form is a sum of few entries of the inverse.
     """
-    factors = len(sizes)
     order = feature_order(train, sizes)
     seen = Conjunctions.of(train, sizes, order=order, least=1)
     design = seen.design(train).astype(np.float32)  # counts are exact below 2^24, and half as large
@@ -104,15 +103,12 @@ def _by_features(
         together[start : start + BLOCK] = (turned[start : start + BLOCK] @ design).toarray()
     found = []
     for kernel in kernels:
-        salience = [kernel.salience[place(subset, factors)] for subset in seen.subsets]
-        scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
-        low = kernel.lower(order)
-        ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), LEAST_RIDGE)
+        scale, ridge, whole = feature_weights(kernel, seen, order)
         lower = _lower_inverse(together, scale, ridge)
         blocks = np.split(targets, range(BLOCK, len(targets), BLOCK))
         kept = [_quadratic(lower, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks]
         del lower  # before the next one is made
-        found.append(np.concatenate(kept) / float(low.similarity.ravel()[-1]))
+        found.append(np.concatenate(kept) / whole)
     return found
 
 
@@ -121,6 +117,16 @@ def feature_order(train: Int[np.ndarray, "train factors"], sizes: Sequence[int])
     order = min(ORDER, len(sizes) - 1)
     seen = Conjunctions.of(train, sizes, order=order, least=1)
     return order if seen.starts[-1] <= MOST_COLUMNS else 1
+
+
+def feature_weights(
+    kernel: OverlapKernel, seen: Conjunctions, order: int
+) -> tuple[Float[np.ndarray, " columns"], float, float]:
+    """The size of every feature, the ridge of what is above `order`, and the kernel of a cell with itself below."""
+    salience = [kernel.salience[place(subset, kernel.factors)] for subset in seen.subsets]
+    scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
+    below = float(kernel.lower(order).similarity.ravel()[-1])
+    return scale, max(float(kernel.similarity.ravel()[-1]) - below, LEAST_RIDGE), below
 
 
 def _lower_inverse(

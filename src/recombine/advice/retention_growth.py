@@ -13,9 +13,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse.linalg import LinearOperator, cg
 
-from recombine.advice.leak import BLOCK, LEAST_RIDGE, feature_order, is_exact, retention
+from recombine.advice.leak import BLOCK, feature_order, feature_weights, is_exact, retention
 from recombine.theory import Conjunctions, OverlapKernel
-from recombine.theory.overlap_kernels import place
 
 PRECISION = 1e-10
 """Of conjugate gradients."""
@@ -80,16 +79,12 @@ def _gains(
 
     `None` where conjugate gradients do not converge.
     """
-    factors = len(sizes)
     seen = Conjunctions.of(np.concatenate([train, added]), sizes, order=order, least=1)
     design, fresh = seen.design(train), seen.design(added).toarray()
     turned, counts = design.T.tocsr(), np.asarray(design.sum(axis=0)).ravel()
     found = []
     for kernel in kernels:
-        salience = [kernel.salience[place(subset, factors)] for subset in seen.subsets]
-        scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
-        low = kernel.lower(order)
-        ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), LEAST_RIDGE)
+        scale, ridge, whole = feature_weights(kernel, seen, order)
         size = (len(scale), len(scale))
         matrix = LinearOperator(
             size,
@@ -107,9 +102,7 @@ def _gains(
             padded[seen.columns(block)].sum(axis=1)
             for block in np.split(targets, range(BLOCK, len(targets), BLOCK))
         ]
-        found.append(
-            _gain(np.concatenate(blocks), fresh @ weights, ridge) / float(low.similarity.ravel()[-1])
-        )
+        found.append(_gain(np.concatenate(blocks), fresh @ weights, ridge) / whole)
     return found
 
 
