@@ -75,7 +75,7 @@ def test_squared_loss_does_not_fix_what_is_out_of_reach():
 
 def test_a_margin_that_is_not_found_is_unknown(monkeypatch):
     monkeypatch.setattr(forecasts, "margin_machine", lambda *_: None)
-    advice = advice_on(context_dependence())
+    advice = advice_on(context_dependence(hidden=1))
     assert np.isnan(advice.losses.chosen_margin)
     assert advice.to_dict()["losses"]["chosen"]["margin"] is None
     assert str(advice)

@@ -46,7 +46,7 @@ def assert_same(found, expected):
         assert np.array_equal(found.orders[order].norm_completed, verdicts.norm_completed)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "settings",
     [{}, {"interest": "table"}, {"cost": "price"}, {"ban": [{"a": 1}], "orders": [1]}],
@@ -59,7 +59,7 @@ def test_more_training_is_as_from_scratch(seed, settings, monkeypatch):
     found = before = advise(table, **settings)
     everything = np.zeros((0, 3), dtype=int)
     rng = np.random.default_rng(seed)
-    for count in (1, 3, 1):
+    for count in (1, 3):
         added = rng.permutation(found.targets)[:count]
         everything = np.concatenate([everything, added])
         found = found.with_cells(added)
