@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recombine import advise
-from recombine.advice import leak
+from recombine.advice import leak, retention_growth
 from recombine.errors import InputError
 
 NAMES = ["a", "b", "c"]
@@ -54,7 +54,8 @@ def assert_same(found, expected):
 )
 def test_more_training_is_as_from_scratch(seed, settings, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr(leak, "MOST_CELLS", 0)  # by conjunctions
+        monkeypatch.setattr(leak, "MOST_CELLS", 0)  # by conjunctions of order 2
+        monkeypatch.setattr(retention_growth, "DENSE", 0)  # and by conjugate gradients
     table, settings = table_of(seed), {"factors": NAMES, "seen": "train"} | settings
     found = before = advise(table, **settings)
     everything = np.zeros((0, 3), dtype=int)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import linalg
+from scipy import linalg, sparse
 
 from recombine.theory import Conjunctions, OverlapKernel
 from recombine.theory.overlap_kernels import place
@@ -96,11 +96,7 @@ def _by_features(
     """
     order = feature_order(train, sizes)
     seen = Conjunctions.of(train, sizes, order=order, least=1)
-    design = seen.design(train).astype(np.float32)  # counts are exact below 2^24, and half as large
-    turned = design.T.tocsr()
-    together = np.empty((design.shape[1],) * 2, dtype=np.float32)
-    for start in range(0, len(together), BLOCK):
-        together[start : start + BLOCK] = (turned[start : start + BLOCK] @ design).toarray()
+    together = counts_together(seen.design(train))
     found = []
     for kernel in kernels:
         scale, ridge, whole = feature_weights(kernel, seen, order)
@@ -109,6 +105,16 @@ def _by_features(
         kept = [_quadratic(lower, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks]
         del lower  # before the next one is made
         found.append(np.concatenate(kept) / whole)
+    return found
+
+
+def counts_together(design: sparse.csr_array) -> Float[np.ndarray, "columns columns"]:
+    """In how many rows every two columns occur together, in single precision: exact below 2^24, and half as large."""
+    single = design.astype(np.float32)
+    turned = single.T.tocsr()
+    found = np.empty((single.shape[1],) * 2, dtype=np.float32)
+    for start in range(0, len(found), BLOCK):
+        found[start : start + BLOCK] = (turned[start : start + BLOCK] @ single).toarray()
     return found
 
 
@@ -129,21 +135,24 @@ def feature_weights(
     return scale, max(float(kernel.similarity.ravel()[-1]) - below, LEAST_RIDGE), below
 
 
+def ridged(
+    together: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
+) -> Float[np.ndarray, "n n"]:
+    """`scale together scale + ridge`, without a second array of that size on the way."""
+    found = together.astype(np.float64)
+    found *= scale[:, None]
+    found *= scale
+    found[np.diag_indices_from(found)] += ridge
+    return found
+
+
 def _lower_inverse(
     together: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
 ) -> Float[np.ndarray, "n n"]:
     """The lower triangle of `(scale together scale + ridge)^-1`, in place of the matrix: a second one may not fit."""
-
-    def matrix() -> np.ndarray:
-        found = together.astype(np.float64)
-        found *= scale[:, None]
-        found *= scale
-        found[np.diag_indices_from(found)] += ridge
-        return found
-
-    factor, failed = linalg.lapack.dpotrf(matrix().T, lower=1, overwrite_a=1)
+    factor, failed = linalg.lapack.dpotrf(ridged(together, scale, ridge).T, lower=1, overwrite_a=1)
     if failed:  # next to singular
-        return linalg.pinvh(matrix())
+        return linalg.pinvh(ridged(together, scale, ridge))
     inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
     return inverse
 

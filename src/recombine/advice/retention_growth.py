@@ -11,13 +11,24 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from recombine.advice.leak import BLOCK, feature_order, feature_weights, is_exact, retention
+from recombine.advice.leak import (
+    BLOCK,
+    counts_together,
+    feature_order,
+    feature_weights,
+    is_exact,
+    retention,
+    ridged,
+)
 from recombine.theory import Conjunctions, OverlapKernel
 
 PRECISION = 1e-10
 """Of conjugate gradients."""
+DENSE = 50_000
+"""A dense system is solved if the cube of its size is below this times the entries of the design."""
 MOST_ADDED = 50
 """Further cells up to which this is quicker than starting again."""
 MOST_FACTORS = 10
@@ -77,26 +88,21 @@ def _gains(
 ) -> list[Float[np.ndarray, " targets"]] | None:
     """By how much retention rises, in the space of conjunctions: `C(z, a) = r phi_z' (Phi' Phi + r)^-1 phi_a`.
 
-    `None` where conjugate gradients do not converge.
+    `None` where the system cannot be solved.
     """
     seen = Conjunctions.of(np.concatenate([train, added]), sizes, order=order, least=1)
     design, fresh = seen.design(train), seen.design(added).toarray()
-    turned, counts = design.T.tocsr(), np.asarray(design.sum(axis=0)).ravel()
+    together = counts_together(design) if design.shape[1] ** 3 < DENSE * design.nnz else None
     found = []
     for kernel in kernels:
         scale, ridge, whole = feature_weights(kernel, seen, order)
-        size = (len(scale), len(scale))
-        matrix = LinearOperator(
-            size,
-            matvec=lambda x, s=scale, r=ridge: s * (turned @ (design @ (s * x))) + r * x,
-            dtype=np.float64,
-        )
-        diagonal = scale**2 * counts + ridge
-        coarse = LinearOperator(size, matvec=lambda x, d=diagonal: x / d, dtype=np.float64)
-        solved = [cg(matrix, scale * row, rtol=PRECISION, atol=0, maxiter=5000, M=coarse) for row in fresh]
-        if any(info for _, info in solved):
+        if together is None:
+            solution = _by_gradients(design, scale, ridge, fresh)
+        else:
+            solution = _directly(ridged(together, scale, ridge), scale, fresh)
+        if solution is None:
             return None
-        weights = np.stack([ridge * solution for solution, _ in solved], axis=1) * scale[:, None]
+        weights = ridge * solution * scale[:, None]
         padded = np.concatenate([weights, np.zeros((1, len(added)))])  # unseen, column -1: adds nothing
         blocks = [
             padded[seen.columns(block)].sum(axis=1)
@@ -104,6 +110,30 @@ def _gains(
         ]
         found.append(_gain(np.concatenate(blocks), fresh @ weights, ridge) / whole)
     return found
+
+
+def _directly(
+    matrix: Float[np.ndarray, "columns columns"], scale: np.ndarray, rows: Float[np.ndarray, "added columns"]
+) -> Float[np.ndarray, "columns added"] | None:
+    """Solves `matrix x = scale row`, in place of the matrix; `None` if it is next to singular."""
+    try:
+        return linalg.cho_solve(linalg.cho_factor(matrix, overwrite_a=True), (rows * scale).T)
+    except linalg.LinAlgError:
+        return None
+
+
+def _by_gradients(
+    design: sparse.csr_array, scale: np.ndarray, ridge: float, rows: Float[np.ndarray, "added columns"]
+) -> Float[np.ndarray, "columns added"] | None:
+    """Solves `(scale design' design scale + ridge) x = scale row`; `None` if that does not converge."""
+    turned, size = design.T.tocsr(), (len(scale), len(scale))
+    diagonal = scale**2 * np.asarray(design.sum(axis=0)).ravel() + ridge
+    matrix = LinearOperator(
+        size, matvec=lambda x: scale * (turned @ (design @ (scale * x))) + ridge * x, dtype=np.float64
+    )
+    coarse = LinearOperator(size, matvec=lambda x: x / diagonal, dtype=np.float64)
+    solved = [cg(matrix, scale * row, rtol=PRECISION, atol=0, maxiter=5000, M=coarse) for row in rows]
+    return None if any(info for _, info in solved) else np.stack([x for x, _ in solved], axis=1)
 
 
 def _gain(
