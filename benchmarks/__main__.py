@@ -2,7 +2,7 @@
 
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
-    python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 5 minutes
+    python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
 
 Training steps run on one thread, pinned to one core, and are measured in CPU time.

@@ -11,7 +11,9 @@ import numpy as np
 
 from benchmarks.measure import Row
 from recombine.advice import advise
-from recombine.theory import Determinacy
+from recombine.advice.memory import elimination
+from recombine.errors import InputError
+from recombine.theory import Determinacy, grid_rank
 
 SECONDS, GIBIBYTES = 60, 4
 """The goals for a million rows, 6 factors of 20 levels, orders 1 and 2, and 100,000 cells of interest."""
@@ -32,24 +34,43 @@ def example(rows: int, factors: int, levels: int, targets: int) -> dict[str, np.
 
 
 def at_scale() -> list[Row]:
-    """The goal, how the cost grows, and the dense rank where it can still be had."""
+    """The goal, how the cost grows, and the dense rank where it can still be had.
+
+    Work grows with the cube of the number of effects, so ten factors are shown with 8 levels each (2,276 effects at
+    order 2); ten of 20 levels would have 16,436, three times as many as the goal.
+    """
     rows = [_advice(ROWS, FACTORS, targets=TARGETS)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     rows.append(Row("the same", "GiB at the peak", peak, GIBIBYTES, False, {}))
     rows += [_advice(n, FACTORS, targets=n) for n in (1_000, 10_000, 100_000)]
-    rows += [_advice(100_000, factors, targets=10_000) for factors in (2, 4, 8, 10)]
+    rows += [_advice(100_000, factors, levels=8, targets=10_000) for factors in (2, 4, 6, 8, 10)]
+    rows += [_advice(100_000, factors, targets=10_000) for factors in (2, 4, 8)]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    rows.append(Row("all of these", "GiB at the peak", peak, None, False, {}))
+    rows.append(_advice(100_000, 10, levels=60, targets=10_000))
     return [*rows, *(_beside_dense(levels) for levels in (4, 6, 8))]
 
 
-def _advice(rows: int, factors: int, *, targets: int) -> Row:
-    table = example(rows, factors, LEVELS, targets)
+def _advice(rows: int, factors: int, *, targets: int, levels: int = LEVELS) -> Row:
+    """Advice from scratch, and beside it the time for one more cell; or how soon it is refused for want of memory."""
+    table = example(rows, factors, levels, targets)
     names = [f"f{axis}" for axis in range(factors)]
+    name = f"advise: {rows:,} rows, {factors} factors of {levels} levels, orders 1 and 2"
     started = time.perf_counter()
-    found = advise(table, factors=names, seen="train", orders=(1, 2), interest="table")
+    try:
+        found = advise(table, factors=names, seen="train", orders=(1, 2), interest="table")
+    except InputError:
+        seconds = time.perf_counter() - started
+        needed = elimination((levels,) * factors, 2, rows + targets) / 2**30
+        return Row(name, "refused after s", seconds, None, False, {"GiB needed": needed})
     seconds = time.perf_counter() - started
-    detail = {"cells of interest": len(found.targets)}
+    detail = {"effects at order 2": float(grid_rank(found.table.space.shape, min(2, factors)))}
+    detail |= {"cells of interest": len(found.targets)}
     detail |= {f"additions at order {order}": len(f.additions.cells) for order, f in found.orders.items()}
-    name = f"advise: {rows:,} rows, {factors} factors of {LEVELS} levels, orders 1 and 2"
+    if len(found.targets):
+        started = time.perf_counter()
+        found.with_cells(found.targets[:1])
+        detail["one more cell s"] = time.perf_counter() - started
     return Row(name, "seconds", seconds, SECONDS if rows == ROWS else None, False, detail)
 
 

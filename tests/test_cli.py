@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -220,6 +221,14 @@ def test_advice_as_json(run, animals):
     )
 
 
+def test_advice_with_saliences_of_a_layer(run, animals, tmp_path):
+    np.save(tmp_path / "layer.npy", np.eye(5)[[0, 1, 2, 3, 0]] + 0.1)
+    words = ["--factors", "colour,shape", "--seen", "split=train", "--activations", tmp_path / "layer.npy"]
+    result = run("advise", animals, *words)
+    assert result.exit_code == 0, result.output
+    assert "S(1) =" in result.output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -230,6 +239,7 @@ def test_advice_as_json(run, animals):
         (["--cells", "cells.txt"], "error: cells: got 'cells.txt'"),
         (["--html", "page.pdf"], "error: out: got 'page.pdf'"),
         (["--target", "z"], "error: target: got 'z'"),
+        (["--activations", "none.npy"], "error: activations: got 'none.npy'"),
     ],
 )
 def test_bad_advice_is_one_line(animals, tmp_path, words, message):

@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = {
+    "add_cells": {},
     "demo": {"n": 8, "steps": 2, "width": 4, "seeds": (0,)},
     "own_task_and_net": {"steps": 20},
     "audit_arrays": {},

@@ -226,19 +226,19 @@ def test_cells_as_a_table():
     ]
 
 
-def test_the_page_has_a_picture_for_two_factors(tmp_path):
-    page = advice_on(transitive_ordering()).page()
-    assert [picture.name for picture in page.pictures()] == ["cells"]
-    assert "data:image/svg" in page.write(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert not list(advice_on(context_dependence()).page().pictures())
-
-
 def test_nothing_unseen():
     rows = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "train": [True] * 4}
     advice = advise(rows, factors=["a", "b"], seen="train")
     assert not len(advice.targets)
     assert "training has every combination" in str(advice)
     assert advice.to_dict()["leak"] is None
+
+
+def test_a_single_factor_carries_nothing_over():
+    rows = {"a": [0, 0, 1, 1, 2], "train": [True] * 4 + [False]}
+    advice = advise(rows, factors=["a"], seen="train")
+    assert advice.leak.median == 0
+    assert str(advice)
 
 
 def test_bad_settings_are_named():

@@ -11,15 +11,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse.linalg import lsmr
 
 from recombine.errors import InputError
-from recombine.theory import (
-    Conjunctions,
-    OverlapKernel,
-    max_margin,
-    min_norm,
-    random_network,
-    separation,
-    subsets,
-)
+from recombine.theory import Conjunctions, OverlapKernel, separation, subsets
 from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.overlap_kernels import place
 
@@ -29,8 +21,6 @@ EXACT = 1e-6
 """Labels count as additive if the best fit misses no cell by more than this share of their range."""
 MOST_MACHINE_CELLS = 1500
 """Training cells up to which kernel machines are solved exactly for a forecast."""
-DEPTHS = tuple(range(1, 11))
-"""Random ReLU networks whose saliences are tried if nothing is known about the model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,36 +221,3 @@ def contradiction(
     design = Conjunctions.of(labels.cells[labels.seen], sizes, order=len(sizes)).design(cells)
     found = separation(design, labels.values[interesting, 0])
     return cells[found.certificate > 0]
-
-
-@dataclass(frozen=True)
-class LossForecast:
-    """Accuracy on the labelled cells of interest of exact kernel machines, over random networks of depth 1 to 10.
-
-    - `depths`; `margin`: with the largest margin (cross-entropy); `squared`: with squared loss.
-    """
-
-    depths: tuple[int, ...]
-    margin: tuple[float, ...]
-    squared: tuple[float, ...]
-
-
-def loss_forecast(labels: CellLabels, interesting: Bool[np.ndarray, " cells"]) -> LossForecast | None:
-    """Does it matter which loss is used? `None` unless there are two classes and not too many cells."""
-    seen, factors = labels.seen, labels.cells.shape[1]
-    both = len(labels.classes) == 2 and len(set(labels.label[seen].tolist())) == 2
-    if not both or not interesting.any() or seen.sum() > MOST_MACHINE_CELLS:
-        return None
-    truth = labels.values[:, 0]
-    found: dict[str, list[float]] = {"margin": [], "squared": []}
-    for depth in DEPTHS:
-        kernel = random_network(factors, depth)
-        gram = kernel.gram(labels.cells[seen])
-        across = kernel.gram(labels.cells[interesting], labels.cells[seen])
-        for name, machine in (
-            ("margin", max_margin(gram, truth[seen], tolerance=1e-4)),
-            ("squared", min_norm(gram, truth[seen], offset=True)),
-        ):
-            answer = machine(across) * truth[interesting]
-            found[name].append(float((answer > 1e-6).mean()))
-    return LossForecast(DEPTHS, tuple(found["margin"]), tuple(found["squared"]))

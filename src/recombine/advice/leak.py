@@ -8,11 +8,13 @@ the share that remains, whatever the labels. The constant is left out: it costs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import linalg
+from scipy import linalg, sparse
 
 from recombine.theory import Conjunctions, OverlapKernel
 from recombine.theory.overlap_kernels import place
@@ -23,8 +25,30 @@ MOST_CELLS = 3000
 """Training cells up to which it is."""
 ORDER = 2
 """Beyond that: conjunctions up to this order, with the salience of all higher ones as the ridge."""
-_BLOCK = 2000
-_LEAST_RIDGE = 1e-10
+MOST_COLUMNS = 12_000
+"""Seen conjunctions up to which that can be done; beyond, only single levels are taken into account."""
+BLOCK = 2000
+"""Cells of interest that are looked at together."""
+LEAST_RIDGE = 1e-10
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How much of the truth is expected to remain in answers for unseen cells.
+
+    - `profile`: whose saliences; `median`, `low`, `high`: of the cells' retention.
+    - `order`: up to which conjunctions count; `None` for all, which small tables allow.
+    - `band`: the median for saliences of random ReLU networks of 1 and of 10 layers, if no profile was given.
+    - `partners`: for every factor the levels that were seen with the fewest partners, and with how many.
+    """
+
+    profile: str
+    median: float
+    low: float
+    high: float
+    band: tuple[float, float] | None
+    partners: Mapping[str, Sequence[tuple[Any, int]]]
+    order: int | None = None
 
 
 def retention(
@@ -39,21 +63,26 @@ def retention(
 
     - `train`: different training cells; `targets`: cells that are not among them.
     """
-    if not len(targets):
-        return [np.zeros(0) for _ in kernels]
+    if not len(targets) or len(sizes) == 1:  # a single factor has no parts that could carry over
+        return [np.zeros(len(targets)) for _ in kernels]
     plain = [OverlapKernel.from_salience(kernel.normalised) for kernel in kernels]
-    if len(train) > MOST_CELLS or len(train) * len(targets) > MOST_WORK:
-        return _by_features(plain, train, targets, sizes)
-    return [_exact(kernel, train, targets) for kernel in plain]
+    if is_exact(len(train), len(targets)):
+        return [_exact(kernel, train, targets) for kernel in plain]
+    return _by_features(plain, train, targets, sizes)
+
+
+def is_exact(train: int, targets: int) -> bool:
+    """Whether so many cells are few enough for the kernel of all lower orders."""
+    return train <= MOST_CELLS and train * targets <= MOST_WORK
 
 
 def _exact(kernel: OverlapKernel, train: np.ndarray, targets: np.ndarray) -> Float[np.ndarray, " targets"]:
     lower = kernel.lower()
-    ridge = max(float(kernel.salience.ravel()[-1]), _LEAST_RIDGE)
+    ridge = max(float(kernel.salience.ravel()[-1]), LEAST_RIDGE)
     inverse = np.linalg.inv(lower.gram(train) + ridge * np.eye(len(train)))
     found = []
-    for start in range(0, len(targets), _BLOCK):
-        across = lower.gram(targets[start : start + _BLOCK], train)
+    for start in range(0, len(targets), BLOCK):
+        across = lower.gram(targets[start : start + BLOCK], train)
         found.append(((across @ inverse) * across).sum(axis=1))
     return np.concatenate(found) / float(lower.similarity.ravel()[-1])
 
@@ -65,46 +94,77 @@ def _by_features(
 
     A row of features has one entry per set of factors, so the quadratic form is a sum of few entries of the inverse.
     """
-    factors = len(sizes)
-    order = min(ORDER, factors - 1)
+    order = feature_order(train, sizes)
     seen = Conjunctions.of(train, sizes, order=order, least=1)
-    design = seen.design(train)
-    together = (design.T @ design).toarray()
-    columns = seen.columns(targets)
+    together = counts_together(seen.design(train))
     found = []
     for kernel in kernels:
-        salience = [kernel.salience[place(subset, factors)] for subset in seen.subsets]
-        scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
-        low = kernel.lower(order)
-        ridge = max(float(kernel.similarity.ravel()[-1] - low.similarity.ravel()[-1]), _LEAST_RIDGE)
-        matrix = together * scale[:, None] * scale
-        matrix[np.diag_indices_from(matrix)] += ridge
-        inverse = np.pad(_inverse(matrix), (0, 1))  # unseen, column -1: adds nothing
-        kept = _quadratic(inverse, np.append(scale, 0.0), columns, ridge)
-        found.append(kept / float(low.similarity.ravel()[-1]))
+        scale, ridge, whole = feature_weights(kernel, seen, order)
+        lower = _lower_inverse(together, scale, ridge)
+        blocks = np.split(targets, range(BLOCK, len(targets), BLOCK))
+        kept = [_quadratic(lower, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks]
+        del lower  # before the next one is made
+        found.append(np.concatenate(kept) / whole)
     return found
 
 
-def _inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
-    """Of a positive definite matrix, in half the time that a general inverse takes."""
-    factor, failed = linalg.lapack.dpotrf(matrix, lower=1, overwrite_a=1)
-    if failed:
-        return linalg.pinvh(matrix)
-    lower, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    lower = np.tril(lower)
-    return lower + np.tril(lower, -1).T
+def counts_together(design: sparse.csr_array) -> Float[np.ndarray, "columns columns"]:
+    """In how many rows every two columns occur together, in single precision: exact below 2^24, and half as large."""
+    single = design.astype(np.float32)
+    turned = single.T.tocsr()
+    found = np.empty((single.shape[1],) * 2, dtype=np.float32)
+    for start in range(0, len(found), BLOCK):
+        found[start : start + BLOCK] = (turned[start : start + BLOCK] @ single).toarray()
+    return found
+
+
+def feature_order(train: Int[np.ndarray, "train factors"], sizes: Sequence[int]) -> int:
+    """The largest conjunctions that the leak of a large table can take into account."""
+    order = min(ORDER, len(sizes) - 1)
+    seen = Conjunctions.of(train, sizes, order=order, least=1)
+    return order if seen.starts[-1] <= MOST_COLUMNS else 1
+
+
+def feature_weights(
+    kernel: OverlapKernel, seen: Conjunctions, order: int
+) -> tuple[Float[np.ndarray, " columns"], float, float]:
+    """The size of every feature, the ridge of what is above `order`, and the kernel of a cell with itself below."""
+    salience = [kernel.salience[place(subset, kernel.factors)] for subset in seen.subsets]
+    scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
+    below = float(kernel.lower(order).similarity.ravel()[-1])
+    return scale, max(float(kernel.similarity.ravel()[-1]) - below, LEAST_RIDGE), below
+
+
+def ridged(
+    together: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
+) -> Float[np.ndarray, "n n"]:
+    """`scale together scale + ridge`, without a second array of that size on the way."""
+    found = together.astype(np.float64)
+    found *= scale[:, None]
+    found *= scale
+    found[np.diag_indices_from(found)] += ridge
+    return found
+
+
+def _lower_inverse(
+    together: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
+) -> Float[np.ndarray, "n n"]:
+    """The lower triangle of `(scale together scale + ridge)^-1`, in place of the matrix: a second one may not fit."""
+    factor, failed = linalg.lapack.dpotrf(ridged(together, scale, ridge).T, lower=1, overwrite_a=1)
+    if failed:  # next to singular
+        return linalg.pinvh(ridged(together, scale, ridge))
+    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    return inverse
 
 
 def _quadratic(
-    inverse: np.ndarray, scale: np.ndarray, columns: Int[np.ndarray, "rows subsets"], ridge: float
+    lower: np.ndarray, scale: np.ndarray, columns: Int[np.ndarray, "rows subsets"], ridge: float
 ) -> Float[np.ndarray, " rows"]:
-    """`phi' phi - ridge phi' inverse phi` of rows that are given by their columns."""
-    found = []
-    for start in range(0, len(columns), _BLOCK):
-        block = columns[start : start + _BLOCK]
-        weights = scale[block]
-        form = np.zeros(len(block))
-        for i in range(block.shape[1]):
-            form += weights[:, i] * (inverse[block[:, i, None], block] * weights).sum(axis=1)
-        found.append((weights**2).sum(axis=1) - ridge * form)
-    return np.concatenate(found)
+    """`phi' phi - ridge phi' inverse phi` of rows that are given by their columns; -1, unseen, adds nothing."""
+    weights = scale[columns]
+    form = np.zeros(len(columns))
+    for i in range(columns.shape[1]):
+        one = columns[:, i, None]
+        entries = lower[np.maximum(one, columns), np.minimum(one, columns)]
+        form += weights[:, i] * (entries * weights).sum(axis=1)
+    return (weights**2).sum(axis=1) - ridge * form

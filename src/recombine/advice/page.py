@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from recombine._version import __version__
-from recombine.advice.advise import Advice
+from recombine.advice.expectations import expectations, salience_lines
 from recombine.advice.lint import Finding
+from recombine.advice.pictures import cells_picture
+from recombine.advice.result import Advice
 from recombine.advice.words import (
     coverage_lines,
-    expectations,
     first_steps,
     heading,
     label_lines,
@@ -21,7 +22,7 @@ from recombine.advice.words import (
     order_title,
     row_numbers,
 )
-from recombine.report import Column, Page, Picture, Row, Section, Table, Toned, count, percent
+from recombine.report import Column, Page, Row, Section, Table, Toned, count
 
 
 def page(advice: Advice) -> Page:
@@ -38,7 +39,7 @@ def page(advice: Advice) -> Page:
         "that tells their effects apart.",
         _order_table(advice),
     ]
-    picture = _grid_picture(advice)
+    picture = cells_picture(advice)
     sections.append(
         Section("What training covers", list(coverage_lines(advice)) or ["Every combination is seen."])
     )
@@ -53,6 +54,8 @@ def page(advice: Advice) -> Page:
             )
     if advice.labels is not None:
         sections.append(Section("Labels", list(label_lines(advice))))
+    if advice.profile.estimate is not None:
+        sections.append(Section("The layer's saliences", list(salience_lines(advice))))
     expected = [f"**{name}**: {sentence}" for name, sentence in expectations(advice)]
     if expected:
         sections.append(Section("What to expect", expected))
@@ -117,33 +120,4 @@ def _partner_table(advice: Advice) -> Table | str:
         [Column("factor"), Column("level"), Column("training cells", "right")],
         rows,
         "The five rarest levels of each factor.",
-    )
-
-
-def _grid_picture(advice: Advice) -> Picture | None:
-    """For two factors: every cell by what is known about it, at the lowest order that was asked for."""
-    space = advice.table.space
-    if len(space.shape) != 2 or max(space.shape) > 60:
-        return None
-    from recombine.report import status_grid
-
-    order = min(advice.orders)
-    found = advice.orders[order]
-    status = np.full(space.shape, -1)
-    status[tuple(advice.train.T)] = 0
-    kinds = np.where(found.determined, 1, np.where(found.norm_completed, 2, 3))
-    status[tuple(advice.targets.T)] = kinds
-    share = float(found.determined.mean()) if len(kinds) else 1.0
-    figure = status_grid(
-        status,
-        ("seen in training", "determined", "only up to the norm", "undetermined"),
-        factors=space.names,
-        levels=[[str(level) for level in factor.levels] for factor in space.factors],
-        title=f"{percent(share)} of the unseen cells are determined at order {order}",
-    )
-    return Picture(
-        "cells",
-        figure,
-        f"Every square is one combination of {space.names[0]} and {space.names[1]}. Training shows the blue ones.",
-        f"Grid of cells by verdict at order {order}",
     )

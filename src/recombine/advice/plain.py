@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recombine._version import __version__
-from recombine.advice.advise import Advice
+from recombine.advice.result import Advice
 
 
 def as_dict(advice: Advice) -> dict[str, Any]:
@@ -48,11 +48,13 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             }
             for order, found in advice.orders.items()
         },
+        "salience": _salience(advice),
         "leak": None
         if leak is None
         else {
             "profile": leak.profile,
             "retention": {"median": leak.median, "low": leak.low, "high": leak.high},
+            "order": leak.order,
             "band": None if leak.band is None else list(leak.band),
             "partners": {
                 name: {str(level): number for level, number in levels}
@@ -70,13 +72,9 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             }
             for rule in advice.shortcuts
         ],
-        "losses": None
-        if advice.losses is None
-        else {
-            "depths": list(advice.losses.depths),
-            "margin": list(advice.losses.margin),
-            "squared": list(advice.losses.squared),
-        },
+        "slope": _slope(advice),
+        "losses": _losses(advice),
+        "flip": _flip(advice),
         "out_of_reach": [
             _levels(advice, cell)
             for cell in (advice.contradiction if advice.contradiction is not None else ())
@@ -100,6 +98,67 @@ def as_dict(advice: Advice) -> dict[str, Any]:
             }
             for finding in advice.warnings
         ],
+    }
+
+
+def _salience(advice: Advice) -> dict[str, Any]:
+    profile, estimate = advice.profile, advice.profile.estimate
+    plain: dict[str, Any] = {
+        "profile": profile.name,
+        "by_order": [_finite(share) for share in profile.kernel.order_shares.tolist()],
+        "estimate": None,
+    }
+    if estimate is not None:
+        found, names = estimate.found, advice.table.space.names
+        plain["by_order"] = found.order_shares.tolist()
+        plain["estimate"] = {
+            "interval": [[_finite(end) for end in ends] for ends in found.interval.tolist()],
+            "unevenness": {
+                " ".join(name for name, shared in zip(names, place, strict=True) if shared): _finite(
+                    float(value)
+                )
+                for place, value in np.ndenumerate(found.unevenness)
+            },
+            "self_pairs": found.self_pairs,
+            "rows": estimate.rows,
+            "of_rows": estimate.of,
+        }
+    return plain
+
+
+def _slope(advice: Advice) -> dict[str, Any] | None:
+    found = advice.slope
+    if found is None:
+        return None
+    plain = {"slope": found.slope, "explained": _finite(found.explained), "cells": found.cells}
+    return plain | {"depths": list(found.depths), "slopes": list(found.slopes), "band": list(found.band)}
+
+
+def _losses(advice: Advice) -> dict[str, Any] | None:
+    found = advice.losses
+    if found is None:
+        return None
+    margin, squared = found.passing
+    return {
+        "chosen": {"margin": _finite(found.chosen_margin), "squared": _finite(found.chosen_squared)},
+        "depths": list(found.depths),
+        "margin": [_finite(share) for share in found.margin],
+        "squared": list(found.squared),
+        "passing": {"margin": margin, "squared": squared},
+        "squared_loss_fixes_it": found.squared_helps,
+    }
+
+
+def _flip(advice: Advice) -> dict[str, Any] | None:
+    found = advice.flip
+    if found is None:
+        return None
+    return {
+        "before": found.before,
+        "cells": [_levels(advice, cell) for cell in found.cells],
+        "after": found.after,
+        "least": found.least,
+        "smallest": found.smallest,
     }
 
 

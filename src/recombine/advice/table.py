@@ -1,27 +1,24 @@
-"""A table of examples as cells of a space: which column is a factor, which rows are for training.
-
-Files are read only as far as needed: the first line tells whether the columns are there, before anything is loaded.
-"""
+"""A table of examples as cells of a space: which column is a factor, which rows are for training."""
 
 from __future__ import annotations
 
-import csv
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
+from math import prod
 from typing import Any
 
 import numpy as np
 import polars as pl
 from jaxtyping import Bool, Float, Int
 
+from recombine.advice.reading import check_columns, did_you_mean, load
 from recombine.errors import InputError
 from recombine.spaces import Space
 
-DELIMITERS = (",", ";", "\t", "|")
+MOST_CELLS = 2**62
+"""Cells are numbered in 64 bits."""
 MOST_REAL_LEVELS = 30
 """A column of fractional numbers with more different values than this is not a factor unless it is binned."""
 
@@ -36,7 +33,7 @@ class Observations:
     - `seen`: `(rows,)`, true for training rows.
     - `target`: `(rows,)` labels, if there is a target column; missing labels are None or NaN.
     - `cost`: `(rows,)` what a further example of the row's cell would cost, if given.
-    - `rows`: the columns that are neither factor nor split, as one number per row: equal for equal rows.
+    - `content`: the columns that are neither factor nor split, as one number per row: equal for equal rows.
     - `bins`: for binned columns the ranges that became levels.
     """
 
@@ -102,8 +99,8 @@ def observe(
         "cost": [cost],
     }
     wanted = {name: role for role, names in roles.items() for name in names if name is not None}
-    name, frame = _load(table, wanted)
-    _check_columns(name, frame.columns, wanted)
+    name, frame = load(table, wanted)
+    check_columns(name, frame.columns, wanted)
     if not len(frame):
         raise InputError("table", name, "at least one row")
     for clash in ({column, target} - {None}) & set(factors):
@@ -129,9 +126,16 @@ def observe(
             .astype(np.uint64)
             .view(np.int64)
         )
+    space = Space(levels)
+    combinations = prod(space.shape)
+    if combinations >= MOST_CELLS:
+        got = f"{len(factors)} factors with {combinations:.0e} combinations"
+        raise InputError(
+            "factors", got, f"fewer factors or levels, for less than {MOST_CELLS:.0e} combinations"
+        )
     return Observations(
         name,
-        Space(levels),
+        space,
         np.stack(codes, axis=1),
         training,
         None if target is None else _target(frame, target),
@@ -156,7 +160,7 @@ def _training(frame: pl.DataFrame, column: str, compare: str, value: str) -> Boo
         text = values.cast(pl.String).fill_null("")
         known = text.unique().sort().to_list()
         if value not in known:
-            near = _did_you_mean(value, known, "values")
+            near = did_you_mean(value, known, "values")
             raise InputError("seen", f"{column}{compare}{value}", f"a value that column {column!r} has{near}")
         return ((text == value) if compare == "=" else (text != value)).to_numpy()
     if values.dtype == pl.Boolean and not values.null_count():
@@ -252,91 +256,6 @@ def _cost(frame: pl.DataFrame, name: str) -> Float[np.ndarray, " rows"]:
         row = int(bad.fill_null(True).arg_max() or 0)
         raise InputError(f"cost {name!r}", f"{frame[name][row]!r} in row {row + 1}", "numbers of at least 0")
     return values.to_numpy()
-
-
-def _load(table: Any, wanted: Mapping[str, str]) -> tuple[str, pl.DataFrame]:
-    if isinstance(table, str | Path):
-        path = Path(table)
-        if not path.is_file():
-            raise InputError("table", str(path), "the path of a CSV or Parquet file that exists")
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            return path.name, _read(lambda: pl.read_parquet(path), path)
-        delimiter = _delimiter(path, wanted)
-        return path.name, _read(
-            lambda: pl.read_csv(path, separator=delimiter, infer_schema=False, encoding="utf8-lossy"), path
-        )
-    if isinstance(table, pl.DataFrame):
-        return "the table", table
-    if isinstance(table, pl.LazyFrame):
-        return "the table", table.collect()
-    try:
-        columns = {str(name): np.asarray(table[name]) for name in table}
-    except Exception as error:
-        raise InputError(
-            "table", type(table).__name__, "a path, a data frame, or a mapping of columns"
-        ) from error
-    names = [str(name) for name in table]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError("table", twice, "columns with different names")
-    series = {name: _series(name, values) for name, values in columns.items()}
-    lengths = {len(values) for values in series.values()}
-    if len(lengths) > 1:
-        raise InputError("table", f"columns of {sorted(lengths)} rows", "columns of equal length")
-    return "the table", pl.DataFrame(series)
-
-
-def _series(name: str, values: np.ndarray) -> pl.Series:
-    if values.dtype != object:
-        return pl.Series(name, values)
-    kinds = {type(value) for value in values.tolist() if value is not None and value == value}
-    if len(kinds) > 1 and not kinds <= {int, float, bool}:
-        return pl.Series(name, values.tolist(), dtype=pl.Object)
-    return pl.Series(name, [None if value is None or value != value else value for value in values.tolist()])
-
-
-def _read(load: Any, path: Path) -> pl.DataFrame:
-    try:
-        return load()
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError("table", str(path), f"a CSV or Parquet file that can be read ({reason})") from None
-
-
-def _delimiter(path: Path, wanted: Mapping[str, str]) -> str:
-    """The delimiter with which the first line has the wanted columns; not much more than that line is read."""
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    line = head.split(b"\n", 1)[0]
-    if b"\0" in head or not line.strip():
-        expected = "a CSV file with column names in its first line, or a Parquet file"
-        raise InputError("table", str(path), expected)
-    text = line.decode("utf-8-sig", errors="replace").rstrip("\r")
-    headers = {
-        sign: [name.strip() for name in next(csv.reader([text], delimiter=sign))] for sign in DELIMITERS
-    }
-    best = max(
-        DELIMITERS, key=lambda sign: (sum(name in headers[sign] for name in wanted), len(headers[sign]))
-    )
-    _check_columns(path.name, headers[best], wanted)
-    return best
-
-
-def _check_columns(table: str, names: Sequence[str], wanted: Mapping[str, str]) -> None:
-    """Refuses a table without the wanted columns, given with the roles that want them."""
-    for name, role in wanted.items():
-        if name not in names:
-            raise InputError(role, name, f"a column of {table}{_did_you_mean(name, names)}")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError("table", twice[0], f"different column names; {table} has this one twice")
-
-
-def _did_you_mean(name: str, known: Sequence[Any], what: str = "columns") -> str:
-    known = [str(one) for one in known]
-    near = difflib.get_close_matches(name, known, n=1)
-    listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return (f"; did you mean {near[0]!r}?" if near else "") + f" ({what}: {listed})"
 
 
 def _values(frame: pl.DataFrame, column: str) -> str:

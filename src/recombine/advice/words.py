@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from textwrap import wrap
 
-import numpy as np
-
-from recombine.advice.advise import USUAL_PROFILE, Advice, OrderAdvice
-from recombine.advice.labels import Shortcut
+from recombine.advice.expectations import expectations, salience_lines
 from recombine.advice.lint import Finding
-from recombine.report import count, fixed, percent
+from recombine.advice.phrases import cell_name, number_of
+from recombine.advice.result import Advice, OrderAdvice
+from recombine.report import count, percent
 
 SHOWN_CELLS = 6
 """Cells that are named in a sentence; the rest is in the files."""
@@ -29,6 +27,7 @@ def text(advice: Advice, width: int = 110) -> str:
     ]
     parts += [
         ("Labels", list(label_lines(advice))),
+        ("Salience", list(salience_lines(advice))),
         ("Expect", [f"{name:<20}{sentence}" for name, sentence in expectations(advice)]),
     ]
     lines = []
@@ -48,8 +47,8 @@ def heading(advice: Advice) -> str:
     factors = ", ".join(f"{factor.name} {factor.size}" for factor in shape.factors)
     excluded = f", {count(advice.excluded)} impossible (excluded)" if advice.excluded else ""
     return (
-        f"{table.name}: {_of(len(table.cells), 'row')}, {_of(len(shape.factors), 'factor')} ({factors}), "
-        f"{_of(shape.n_cells, 'cell')}: {count(len(advice.train))} seen, "
+        f"{table.name}: {number_of(len(table.cells), 'row')}, {number_of(len(shape.factors), 'factor')} ({factors}), "
+        f"{number_of(shape.n_cells, 'cell')}: {count(len(advice.train))} seen, "
         f"{count(len(advice.targets))} of interest{excluded}"
     )
 
@@ -78,14 +77,14 @@ def order_lines(advice: Advice, found: OrderAdvice) -> Iterator[str]:
     if not len(added.cells) and added.complete:
         return
     if not added.complete:
-        yield f"no set of allowed cells determines them all; {_of(added.least, 'further cell')} would be needed"
+        yield f"no set of allowed cells determines them all; {number_of(added.least, 'further cell')} would be needed"
         return
-    names = "; ".join(_cell(advice, cell) for cell in added.cells[:SHOWN_CELLS])
+    names = "; ".join(cell_name(advice, cell) for cell in added.cells[:SHOWN_CELLS])
     more = f"; … ({count(len(added.cells) - SHOWN_CELLS)} more)" if len(added.cells) > SHOWN_CELLS else ""
     proof = (
         f"optimal: {count(added.least)} is the least possible" if added.optimal else f"at least {added.least}"
     )
-    yield f"Adding {_of(len(added.cells), 'cell')} determines them all [{proof}]: {names}{more}"
+    yield f"Adding {number_of(len(added.cells), 'cell')} determines them all [{proof}]: {names}{more}"
 
 
 def coverage_lines(advice: Advice) -> Iterator[str]:
@@ -115,47 +114,15 @@ def label_lines(advice: Advice) -> Iterator[str]:
         if fit.additive:
             yield f"additive at order {order}: sums of effects fit every training label"
             break
-        worst = "; ".join(_cell(advice, cell) for cell in fit.worst)
+        worst = "; ".join(cell_name(advice, cell) for cell in fit.worst)
         yield f"not additive at order {order} ({percent(max(fit.explained, 0))} explained); worst: {worst}"
     if advice.contradiction is not None and len(advice.contradiction):
-        cells = "; ".join(_cell(advice, cell) for cell in advice.contradiction[:SHOWN_CELLS])
+        cells = "; ".join(cell_name(advice, cell) for cell in advice.contradiction[:SHOWN_CELLS])
         yield (
             f"out of reach: no sum over parts seen in training gets the labels of these "
-            f"{_of(len(advice.contradiction), 'cell')} right together; a model would have to learn new features: "
+            f"{number_of(len(advice.contradiction), 'cell')} right together; a model would have to learn new features: "
             f"{cells}"
         )
-
-
-def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
-    """Failures that can be seen coming: a name and a sentence for each."""
-    leak = advice.leak
-    if leak is not None:
-        shallow, deep = leak.band or (0.0, 0.0)
-        band = f", {fixed(shallow, 2)} for 1 layer, {fixed(deep, 2)} for 10" if leak.band else ""
-        usual = leak.profile == USUAL_PROFILE
-        who = "a random ReLU network of 3 layers" if usual else f"{leak.profile} saliences"
-        share = fixed(leak.median, 2)
-        yield "memorisation leak", f"unseen answers shrink to about {share} of their size ({who}{band})"
-    rules = [rule for rule in advice.shortcuts if rule.misleads]
-    for rule in rules[:3]:
-        yield "shortcut", shortcut_sentence(advice, rule)
-    if advice.labels is not None and not rules:
-        yield "shortcut", "none of one or two factors misleads on labelled cells of interest"
-    if advice.losses is not None:
-        yield (
-            "loss",
-            f"kernel machines of 1 to 10 layers get {_range(advice.losses.margin)} of the unseen labels right with the "
-            f"largest margin (cross-entropy), {_range(advice.losses.squared)} with squared loss",
-        )
-
-
-def shortcut_sentence(advice: Advice, rule: Shortcut) -> str:
-    """One rule in words."""
-    names = " and ".join(f"'{advice.table.space.names[axis]}'" for axis in rule.factors)
-    alone = "alone predicts" if len(rule.factors) == 1 else "together predict"
-    unit = "labels" if advice.labels is not None and advice.labels.classes else "of the variance"
-    there = f" and {percent(max(rule.target, 0))} of the unseen ones" if isfinite(rule.target) else ""
-    return f"{names} {alone} {percent(rule.train)} of training {unit}{there}"
 
 
 def first_steps(advice: Advice) -> str:
@@ -167,12 +134,12 @@ def first_steps(advice: Advice) -> str:
     order = next((o for o, fit in advice.additivity.items() if fit.additive), min(advice.orders))
     found = advice.orders[order]
     if len(found.additions.cells) and order < len(advice.table.space.shape):
-        names = "; ".join(_cell(advice, cell) for cell in found.additions.cells[:2])
+        names = "; ".join(cell_name(advice, cell) for cell in found.additions.cells[:2])
         more = " …" if len(found.additions.cells) > 2 else ""
         steps.append(f"add {names}{more} (order {order})")
     if advice.contradiction is not None and len(advice.contradiction):
         steps.append(
-            f"add some of the cells that are out of reach, such as {_cell(advice, advice.contradiction[0])}"
+            f"add some of the cells that are out of reach, such as {cell_name(advice, advice.contradiction[0])}"
         )
     if advice.leak is not None and advice.leak.median < SMALL:
         steps.append(f"show rare levels with more partners ({_fewest(advice)})")
@@ -180,8 +147,9 @@ def first_steps(advice: Advice) -> str:
         rule = next(rule for rule in advice.shortcuts if rule.misleads)
         names = " and ".join(advice.table.space.names[axis] for axis in rule.factors)
         steps.append(f"balance {names} against the label")
-        losses = advice.losses
-        if losses is not None and np.mean(losses.squared) > np.mean(losses.margin) + 0.1:
+        if advice.flip is not None and len(advice.flip.cells):
+            steps.append(f"add the {number_of(len(advice.flip.cells), 'cell')} named as a cure")
+        if advice.losses is not None and advice.losses.squared_helps:
             steps.append("try squared loss instead of cross-entropy")
     return "; ".join([*dict.fromkeys(steps), "then train"]) if steps else "train; nothing stands in the way"
 
@@ -213,16 +181,3 @@ def _fewest(advice: Advice) -> str:
         key=lambda entry: entry[0],
     )
     return ", ".join(f"{name} {level!r} ({number})" for number, name, level in rarest[:3])
-
-
-def _cell(advice: Advice, cell: np.ndarray) -> str:
-    return "(" + ", ".join(str(level) for level in advice.table.describe(cell).values()) + ")"
-
-
-def _range(shares: Sequence[float]) -> str:
-    low, high = percent(min(shares)), percent(max(shares))
-    return low if low == high else f"{low} to {high}"
-
-
-def _of(number: int, what: str) -> str:
-    return f"{count(number)} {what}{'' if number == 1 else 's'}"

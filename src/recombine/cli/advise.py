@@ -27,6 +27,13 @@ def advise(
     salience: Annotated[
         str | None, typer.Option("--salience", help="Of the model's representation, such as relu:3.")
     ] = None,
+    activations: Annotated[
+        Path | None,
+        typer.Option(
+            "--activations",
+            help="Estimate them from a layer: .npy, or .npz with one array, a row for each row.",
+        ),
+    ] = None,
     cost: Annotated[
         str | None, typer.Option("--cost", help="A column with the cost of adding a row's cell.")
     ] = None,
@@ -73,6 +80,7 @@ def advise(
         target=target,
         average=average,
         salience=salience,
+        activations=activations,
         cost=cost,
         ban=[parse_cells("ban", text) for text in ban or ()],
         exclude=[parse_cells("exclude", text) for text in exclude or ()],

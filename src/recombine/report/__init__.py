@@ -26,7 +26,7 @@ from recombine.report.page import html, write_html
 from recombine.report.progress import ProgressDisplay, ProgressLine, duration, progress
 from recombine.report.scaling import fitted_slope, scaling_plot
 from recombine.report.seeds import seed_points
-from recombine.report.statuses import status_grid
+from recombine.report.statuses import status_grid, status_grids
 from recombine.report.style import BASELINE, METHODS, SEEN, UNSEEN, colours, headline, look, sentence
 from recombine.report.terminal import print_table, table_text
 
@@ -86,6 +86,7 @@ __all__ = [
     "shared_limits",
     "similarity_matrix",
     "status_grid",
+    "status_grids",
     "svg_bytes",
     "table_text",
     "tuning_curves",

@@ -86,6 +86,9 @@ def estimate_salience(
 
     found = OverlapKernel(kernel(np.ones(len(cells))))
     spread = found.similarity.ravel()[-1] - found.similarity.ravel()[0]
+    if not spread > 0:
+        expected = "a layer in which cells are more like themselves than like cells without a common level"
+        raise InputError("activity", "similarities that do not grow with what is shared", expected)
     deviation = similarity - found.similarity.ravel()[overlap]
     unevenness = [np.sqrt(np.nanmean(deviation[overlap == o] ** 2)) / spread for o in range(2**factors)]
     rng = np.random.default_rng(seed)

@@ -2,8 +2,8 @@
 
 Scale quick has a small setting: scikit-learn's digits, every pixel doubled so that four 3 × 3 convolutions see as much
 of a digit (9 of 16 pixels) as the published 5 × 5 ones do (17 of 28), and at a distance of 12 pixels nothing of two
-digits at once, as at the published 20; a quarter of the filters, a tenth of the examples. Scale paper has the published setting if the pictures are on this machine, and else the small one with the
-published seeds.
+digits at once, as at the published 20; a quarter of the filters, a tenth of the examples. Scale paper has the published
+setting if the pictures are on this machine, and else the small one with the published seeds.
 """
 
 from __future__ import annotations
