@@ -30,6 +30,21 @@ def by_cell(evidence: Evidence, world: str) -> dict[str, np.ndarray]:
     }
 
 
+def calibration(cells: dict[str, np.ndarray], groups: int = 10) -> dict[str, np.ndarray]:
+    """Cells in groups of about equal size by the foretold error, `(groups,)` each.
+
+    - `foretold`, `measured`: means; `low`, `high`: quartiles of the measured error.
+    """
+    parts = np.array_split(np.argsort(cells["foretold"], kind="stable"), groups)
+    measured = [cells["measured"][part] for part in parts]
+    return {
+        "foretold": np.array([cells["foretold"][part].mean() for part in parts]),
+        "measured": np.array([values.mean() for values in measured]),
+        "low": np.array([np.quantile(values, 0.25) for values in measured]),
+        "high": np.array([np.quantile(values, 0.75) for values in measured]),
+    }
+
+
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
     """Spearman's; NaN if one of the two does not vary."""
     from scipy.stats import rankdata

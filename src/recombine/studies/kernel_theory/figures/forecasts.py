@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.report import BASELINE, blank_figure, look, sentence
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory.arms.forecasts import HOLES, forecast_arm
-from recombine.studies.kernel_theory.checks.forecasts import by_split, rank_correlation
+from recombine.studies.kernel_theory.checks.forecasts import by_cell, by_split, calibration, rank_correlation
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -31,6 +31,22 @@ def _forecast(evidence: Evidence) -> Figure:
     return figure
 
 
+def _calibration(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.8)
+        panels = figure.subplots(1, len(HOLES))
+        for ax, world in zip(panels, HOLES, strict=True):
+            found = calibration(by_cell(evidence, world))
+            ax.plot(found["foretold"], found["measured"], "o-", color="#D55E00", markersize=4)
+            ax.vlines(found["foretold"], found["low"], found["high"], color="#D55E00", linewidth=0.8)
+            top = 1.05 * max(found["foretold"].max(), found["high"].max(), 0.05)
+            ax.plot([0, top], [0, top], color=BASELINE, linewidth=0.8)
+            ax.set_xlabel("foretold error, cells in ten groups")
+            sentence(ax, world)
+        panels[0].set_ylabel("measured error, mean and middle half")
+    return figure
+
+
 DRAWINGS = (
     Drawing(
         "forecast",
@@ -40,5 +56,13 @@ DRAWINGS = (
         "constant's; for context dependence the share of wrong signs. On the grey line the forecast is exact.",
         tuple(forecast_arm(world, held_out) for world, held in HOLES.items() for held_out in held),
         _forecast,
+    ),
+    Drawing(
+        "forecast-calibration",
+        "Is the forecast calibrated? Unseen cells of all splits, in ten groups of equal size by what was foretold.",
+        "Points: mean of the measured error in each group; lines: its middle half. On the grey line the forecast is "
+        "right on average; above it networks do worse than foretold. Same errors as in the figure before.",
+        tuple(forecast_arm(world, held_out) for world, held in HOLES.items() for held_out in held),
+        _calibration,
     ),
 )

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.report import colours
+import numpy as np
+
+from recombine.report import BASELINE, SEEN, UNSEEN, blank_figure, colours, look, sentence
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
-from recombine.studies.kernel_theory.arms.networks import DEPTHS, HIDDEN, addition_arm, context_arm, deep_arm
+from recombine.studies.kernel_theory.arms.networks import (
+    DEPTHS,
+    EXPONENTS,
+    HIDDEN,
+    REGIMES,
+    addition_arm,
+    context_arm,
+    deep_arm,
+    sweep_arm,
+)
+from recombine.studies.kernel_theory.checks.kinds import kind_shares
 from recombine.studies.kernel_theory.figures.shared import points, worth_panels
+from recombine.studies.kernel_theory.predictions import KINDS
 from recombine.studies.study import Drawing
 from recombine.tasks.symbolic import ANCHORS
 
@@ -48,6 +61,81 @@ def _deep(evidence: Evidence) -> Figure:
     return figure
 
 
+def _equivalence_curves(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.6)
+        panels = figure.subplots(1, 3, sharey=True)
+        for ax, regime in zip(panels, REGIMES, strict=True):
+            curves = evidence[f"equivalence, {regime}"].curves
+            for side, ink, label in (("train", SEEN, "trained pairs"), ("out", UNSEEN, "unseen pairs")):
+                for seed, values in enumerate(curves[side]):
+                    ax.plot(curves["step"][seed], values, color=ink, label=None if seed else label)
+            ax.set_yscale("log")
+            ax.set_xlabel("steps")
+            sentence(ax, f"{regime}: initial weights × {REGIMES[regime]:g}")
+        panels[0].set_ylabel("squared error")
+        panels[0].legend()
+    return figure
+
+
+def _equivalence_weights(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=3.0)
+        panels = figure.subplots(1, 3)
+        for ax, regime in zip(panels, REGIMES, strict=True):
+            weights = evidence[f"equivalence, {regime}"]["item_weights"][0]
+            first, second = (weights[:, place, 0] - weights[:, place, 2] for place in (0, 1))
+            top = 1.1 * np.abs([first, second]).max()
+            for sign in (1, -1):
+                ax.plot([-top, top], [-sign * top, sign * top], color=BASELINE, linewidth=0.6)
+            ax.plot(first, second, "o", color="#009E73", markersize=2.5, alpha=0.7)
+            ax.set(xlim=(-top, top), ylim=(-top, top), aspect="equal")
+            ax.set_xlabel("class of the first item")
+            sentence(ax, regime)
+        panels[0].set_ylabel("class of the second item")
+    return figure
+
+
+def _deep_context(evidence: Evidence) -> Figure:
+    with look():
+        figure = blank_figure(height=2.6)
+        panels = figure.subplots(1, len(HIDDEN), sharey=True)
+        inks = colours(list(KINDS))
+        for ax, hidden in zip(panels, HIDDEN, strict=True):
+            shares = np.array([kind_shares(evidence[deep_arm(f"CD-{hidden}", d)], hidden) for d in DEPTHS])
+            for kind, values in zip(KINDS, shares.T, strict=True):
+                ax.plot(DEPTHS, values, "o-", color=inks[kind], markersize=3.5, label=kind)
+            ax.set_xticks(DEPTHS)
+            ax.set_xlabel("hidden layers")
+            sentence(ax, f"CD-{hidden}")
+        panels[0].set_ylabel("share of coefficients")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(KINDS))
+    return figure
+
+
+def _additivity(evidence: Evidence) -> Figure:
+    inks = colours(list(ANCHORS))
+    with look():
+        figure = blank_figure(height=2.8)
+        panels = figure.subplots(1, 2)
+        for anchors, ink in inks.items():
+            arms = [evidence[sweep_arm(f"addition {anchors}", e)] for e in EXPONENTS]
+            places = 10.0 ** np.array(EXPONENTS)
+            for ax, values in (
+                (panels[0], [arm["slope"] for arm in arms]),
+                (panels[1], [arm["additive_out"] for arm in arms]),
+            ):
+                ax.plot(
+                    places, [np.nanmedian(v) for v in values], "o-", color=ink, markersize=3, label=anchors
+                )
+                ax.set_xscale("log")
+                ax.set_xlabel("factor on the initial weights")
+        panels[0].set_ylabel("slope on unseen sums")
+        panels[1].set_ylabel("additive on unseen sums (R²)")
+        panels[1].legend()
+    return figure
+
+
 DRAWINGS = (
     Drawing(
         "addition-networks",
@@ -72,5 +160,35 @@ DRAWINGS = (
         "Slope of answers on unseen sums for networks of one to four layers of 100 units.",
         tuple(deep_arm(a, d) for a in ("interpolation", "both", "extrapolation") for d in DEPTHS),
         _deep,
+    ),
+    Drawing(
+        "equivalence-curves",
+        "Rich networks learn unseen pairs together with trained ones; lazy ones never do.",
+        "Transitive equivalence by one hidden layer, every line a seed, for three factors on the initial weights.",
+        tuple(f"equivalence, {regime}" for regime in REGIMES),
+        _equivalence_curves,
+    ),
+    Drawing(
+        "equivalence-weights",
+        "What rich networks have learnt: hidden units that ask whether the two items' classes agree.",
+        "Every point is a hidden unit: how far apart it holds the hubs of the two classes when they come first, and "
+        "when they come second, times its readout weight. On the diagonals a unit weighs both places alike. One seed.",
+        tuple(f"equivalence, {regime}" for regime in REGIMES),
+        _equivalence_weights,
+    ),
+    Drawing(
+        "deep-context",
+        "Deep networks answer CD-3 from the context and by heart, CD-2 and CD-1 from the right conjunctions.",
+        "Share of five kinds of conjunctions in the answers of networks of one to four layers of 100 units, "
+        "cross-entropy.",
+        tuple(deep_arm(f"CD-{h}", d) for h in HIDDEN for d in DEPTHS),
+        _deep_context,
+    ),
+    Drawing(
+        "initial-scale",
+        "From rich to lazy: slopes and additivity over the initial scale.",
+        "Addition by networks of 1000 hidden units, median of seeds (scale paper only).",
+        tuple(sweep_arm(f"addition {a}", e) for a in ANCHORS for e in EXPONENTS),
+        _additivity,
     ),
 )

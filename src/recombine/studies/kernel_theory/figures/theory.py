@@ -11,6 +11,7 @@ from recombine.report.labels import EndLabel, end_labels
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
 from recombine.studies.kernel_theory.checks.theory import published_region
+from recombine.studies.kernel_theory.identities import UNEQUAL_SHARES
 from recombine.studies.kernel_theory.predictions import KINDS
 from recombine.studies.study import Drawing
 
@@ -40,6 +41,49 @@ def _trajectories(evidence: Evidence) -> Figure:
             sentence(ax, f"S({order + 1};3)")
         panels.ravel()[0].set_ylabel("salience")
         figure.legend(*panels.ravel()[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure
+
+
+def _more_trajectories(evidence: Evidence) -> Figure:
+    arm = evidence["trajectories"]
+    four, unequal = arm["salience_of_four"][0], arm["salience_unequal"][0]
+    with look():
+        figure = blank_figure(height=2.8)
+        panels = figure.subplots(1, 4, sharex=True)
+        inks = colours([f"S({k};4)" for k in range(1, 5)])
+        for order, (name, ink) in enumerate(inks.items()):
+            panels[0].plot(four[0][:, order], color=ink, label=name)
+        sentence(panels[0], "Four equal factors, ReLU")
+        panels[0].legend()
+        words = {"first alone": 2, "second alone": 1, "both together": 3}
+        inks = colours(list(words))
+        shown = (0, 1, 3)
+        for ax, position in zip(panels[1:], shown, strict=True):
+            for name, place in words.items():
+                ax.plot(unequal[position][:, place], color=inks[name], label=name)
+            share = UNEQUAL_SHARES[position]
+            sentence(ax, f"Two factors, {share:.0%} and {1 - share:.0%}")
+        panels[-1].legend()
+        for ax in panels:
+            ax.set_xlabel("layers")
+            ax.set_ylim(-0.02, 1.02)
+        panels[0].set_ylabel("salience")
+    return figure
+
+
+def _small_tables(evidence: Evidence) -> Figure:
+    curves = evidence["small tables"]["small_curves"][0]
+    names = ("partial exposure", "invariance")
+    inks = colours(list(names))
+    with look():
+        figure = blank_figure(height=2.6, width=4.8)
+        ax = figure.subplots()
+        for name, curve in zip(names, curves, strict=True):
+            ax.plot(np.linspace(0.02, 0.5, 25), curve, color=inks[name])
+        end_labels(ax, [EndLabel(n, float(c[-1]), inks[n]) for n, c in zip(names, curves, strict=True)])
+        ax.axhline(1, color=BASELINE, linewidth=0.8)
+        ax.set_xlabel("similarity k of two cells that share one item")
+        ax.set_ylabel("answer for the unseen cell")
     return figure
 
 
@@ -174,6 +218,23 @@ DRAWINGS = (
         "say nothing about others.",
         ("trajectories",),
         _trajectories,
+    ),
+    Drawing(
+        "salience-more",
+        "With unequal factors the weaker one is lost first; with four, conjunctions of all take over.",
+        "Saliences in random ReLU networks by depth. Left: one conjunction of one to four of four factors. Right: two "
+        "factors of which the first has 10, 30 or 50 % of the input.",
+        ("trajectories",),
+        _more_trajectories,
+    ),
+    Drawing(
+        "small-tables",
+        "Two by two: answers for the unseen cell come out too small.",
+        "Invariance (one level of the second item is new) and partial exposure (it was seen once), against the "
+        "similarity of cells that share an item. Right would be 1. Computed by kernel machines; the published curves "
+        "are their closed forms, k / (1 - k) and 2k² / (1 - 2k²).",
+        ("small tables",),
+        _small_tables,
     ),
     Drawing(
         "slope-law",
