@@ -134,10 +134,15 @@ def flip_sentence(advice: Advice, found: Flip) -> str:
 def shortcut_sentence(advice: Advice, rule: Shortcut) -> str:
     """One rule in words."""
     names = " and ".join(f"'{advice.table.space.names[axis]}'" for axis in rule.factors)
-    alone = "alone predicts" if len(rule.factors) == 1 else "together predict"
-    unit = "labels" if advice.labels is not None and advice.labels.classes else "of the variance"
-    there = f" and {percent(max(rule.target, 0))} of the unseen ones" if isfinite(rule.target) else ""
-    return f"{names} {alone} {percent(rule.train)} of training {unit}{there}"
+    alone = "alone" if len(rule.factors) == 1 else "together"
+    classes = advice.labels is not None and advice.labels.classes
+    if classes:
+        verb, what = ("predicts" if len(rule.factors) == 1 else "predict"), "training labels"
+    else:
+        verb, what = ("explains" if len(rule.factors) == 1 else "explain"), "the variance of training labels"
+    of = "of" if classes else "of that of"
+    there = f" and {percent(max(rule.target, 0))} {of} the unseen ones" if isfinite(rule.target) else ""
+    return f"{names} {alone} {verb} {percent(rule.train)} of {what}{there}"
 
 
 def _range(shares: Sequence[float]) -> str:
