@@ -88,7 +88,8 @@ def networks():
     for world, held in HOLES.items():
         for held_out in held:
             error = np.linspace(0, 1, held_out) * held_out / 100
-            values = {"retained": 1 - error, "foretold": error, "measured": 1.2 * error}
+            values = {"retained": 1 - error, "foretold": error, "measured": 1.2 * error, "sure": error}
+            values["start"] = 0.1 * error
             found[forecast_arm(world, held_out)] = net_arm(determined=np.arange(held_out) % 2, **values)
     return found
 

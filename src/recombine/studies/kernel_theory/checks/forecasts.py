@@ -7,6 +7,8 @@ import numpy as np
 from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.kernel_theory.arms.forecasts import HOLES, forecast_arm
 
+VALUES = ("determined", "retained", "foretold", "measured", "start", "sure")
+
 
 def by_split(evidence: Evidence, world: str, *, level: bool = False) -> dict[str, np.ndarray]:
     """Means over the unseen cells of every random split of a world, `(splits,)`.
@@ -15,7 +17,7 @@ def by_split(evidence: Evidence, world: str, *, level: bool = False) -> dict[str
     """
     arms = [evidence[forecast_arm(world, held_out)] for held_out in HOLES[world]]
     found = {}
-    for name in ("determined", "retained", "foretold", "measured"):
+    for name in VALUES:
         means = [arm[name].mean(axis=1) for arm in arms]
         found[name] = np.concatenate([mean - mean.mean() if level else mean for mean in means])
     return found
@@ -24,22 +26,21 @@ def by_split(evidence: Evidence, world: str, *, level: bool = False) -> dict[str
 def by_cell(evidence: Evidence, world: str) -> dict[str, np.ndarray]:
     """The same cell by cell, `(cells of all splits,)`."""
     arms = [evidence[forecast_arm(world, held_out)] for held_out in HOLES[world]]
-    return {
-        name: np.concatenate([arm[name].ravel() for arm in arms])
-        for name in ("determined", "retained", "foretold", "measured")
-    }
+    return {name: np.concatenate([arm[name].ravel() for arm in arms]) for name in VALUES}
 
 
 def calibration(cells: dict[str, np.ndarray], groups: int = 10) -> dict[str, np.ndarray]:
     """Cells in groups of about equal size by the foretold error, `(groups,)` each.
 
-    - `foretold`, `measured`: means; `low`, `high`: quartiles of the measured error.
+    - `foretold`, `measured`: means; `low`, `high`: quartiles of the measured error;
+    - `with_start`: the foretold error plus what the initial function adds.
     """
     parts = np.array_split(np.argsort(cells["foretold"], kind="stable"), groups)
     measured = [cells["measured"][part] for part in parts]
     return {
         "foretold": np.array([cells["foretold"][part].mean() for part in parts]),
         "measured": np.array([values.mean() for values in measured]),
+        "with_start": np.array([(cells["foretold"] + cells["start"])[part].mean() for part in parts]),
         "low": np.array([np.quantile(values, 0.25) for values in measured]),
         "high": np.array([np.quantile(values, 0.75) for values in measured]),
     }
@@ -68,6 +69,16 @@ def forecast_holds(evidence: Evidence, world: str) -> Verdict:
         Condition("over cells, kernel", together(cells, cells["foretold"])),
         Condition("over cells, split alone", together(cells, 1 - cells["retained"])),
     ]
+    conditions += [
+        Condition("mean error, foretold", [cells["foretold"].mean()]),
+        Condition("with what the initial function adds", [(cells["foretold"] + cells["start"]).mean()]),
+        Condition("measured", [cells["measured"].mean()]),
+    ]
+    missed = np.abs(cells["measured"] - cells["foretold"]) > 0.5
+    if not cells["start"].any() and 0 < missed.sum() < len(missed):
+        conditions.append(Condition("cells with the other sign than foretold", [missed.mean()]))
+        conditions.append(Condition("the machine's margin there", [cells["sure"][missed].mean()]))
+        conditions.append(Condition("its margin elsewhere", [cells["sure"][~missed].mean()]))
     fixed = cells["determined"] > 0
     if 0 < fixed.sum() < len(fixed):
         conditions.append(Condition("measured error, determined cells", [cells["measured"][fixed].mean()]))

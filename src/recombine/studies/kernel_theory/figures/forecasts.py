@@ -37,13 +37,18 @@ def _calibration(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, len(HOLES))
         for ax, world in zip(panels, HOLES, strict=True):
             found = calibration(by_cell(evidence, world))
-            ax.plot(found["foretold"], found["measured"], "o-", color="#D55E00", markersize=4)
-            ax.vlines(found["foretold"], found["low"], found["high"], color="#D55E00", linewidth=0.8)
-            top = 1.05 * max(found["foretold"].max(), found["high"].max(), 0.05)
+            kernel = {"color": BASELINE, "markersize": 4, "label": "kernel machine"}
+            ax.plot(found["foretold"], found["measured"], "o-", **kernel)
+            if (found["with_start"] != found["foretold"]).any():
+                both = {"color": "#D55E00", "markersize": 4, "label": "and initial function"}
+                ax.plot(found["with_start"], found["measured"], "s-", **both)
+            ax.vlines(found["foretold"], found["low"], found["high"], color=BASELINE, linewidth=0.8)
+            top = 1.05 * max(found["with_start"].max(), found["high"].max(), 0.05)
             ax.plot([0, top], [0, top], color=BASELINE, linewidth=0.8)
             ax.set_xlabel("foretold error, cells in ten groups")
             sentence(ax, world)
         panels[0].set_ylabel("measured error, mean and middle half")
+        panels[0].legend(loc="upper left")
     return figure
 
 
@@ -60,8 +65,9 @@ DRAWINGS = (
     Drawing(
         "forecast-calibration",
         "Is the forecast calibrated? Unseen cells of all splits, in ten groups of equal size by what was foretold.",
-        "Points: mean of the measured error in each group; lines: its middle half. On the grey line the forecast is "
-        "right on average; above it networks do worse than foretold. Same errors as in the figure before.",
+        "Points: mean of the measured error in each group; lines: its middle half. On the thin line the forecast is "
+        "right on average; above it networks do worse than foretold. Grey: the exact kernel machine. Orange: plus the "
+        "part of the network's initial random function that training leaves in place. Errors as in the figure before.",
         tuple(forecast_arm(world, held_out) for world, held in HOLES.items() for held_out in held),
         _calibration,
     ),
