@@ -47,7 +47,7 @@ class Reader:
 
     - `side`: height of a picture, and width of one component; `channels` of one component.
     - `distances`: pixels between components, by name.
-    - `totals`, `epochs`: training examples, and how often they are gone through, for each kind of task.
+    - `totals`, `epochs`, `optimisers`: training examples, how often they are gone through and how, by kind of task.
     """
 
     source: str
@@ -60,7 +60,7 @@ class Reader:
     fresh: int
     totals: Mapping[str, int]
     epochs: Mapping[str, int]
-    optimiser: Optimiser
+    optimisers: Mapping[str, Optimiser]
     net: Part
 
     def task(self, symbols_task: Part, kind: str, distance: str) -> Part:
@@ -85,6 +85,10 @@ class Reader:
         return Part(self.net.name, **settings)
 
 
+def _for_all(optimiser: Optimiser) -> dict[str, Optimiser]:
+    return dict.fromkeys(("addition", "context", "equivalence"), optimiser)
+
+
 SMALL_TOTALS = {"addition": 2176, "context": 3000, "equivalence": 2016}
 """2176 is a multiple of the 17 and of the 32 training cells of addition."""
 SMALL_CONVNET = Reader(
@@ -97,8 +101,8 @@ SMALL_CONVNET = Reader(
     pool=100,
     fresh=30,
     totals=SMALL_TOTALS,
-    epochs={"addition": 30, "context": 20, "equivalence": 30},
-    optimiser=sgd(3e-3, momentum=0.9),
+    epochs={"addition": 45, "context": 20, "equivalence": 30},
+    optimisers=_for_all(sgd(3e-3, momentum=0.9)) | {"addition": sgd(1.5e-3, momentum=0.9)},
     net=Part(image_convnet, filters=(8, 8, 16, 16), kernel=3, dense=(64, 128)),
 )
 SMALL_RESNET = Reader(
@@ -112,7 +116,7 @@ SMALL_RESNET = Reader(
     fresh=30,
     totals=SMALL_TOTALS,
     epochs={"addition": 15, "context": 15},
-    optimiser=adam(1e-3),
+    optimisers=_for_all(adam(1e-3)),
     net=Part(image_resnet, widths=(8, 16, 32, 64)),
 )
 SMALL_VIT = Reader(
@@ -126,7 +130,7 @@ SMALL_VIT = Reader(
     fresh=30,
     totals=SMALL_TOTALS,
     epochs={"addition": 60, "context": 60},
-    optimiser=adam(1e-3),
+    optimisers=_for_all(adam(1e-3)),
     net=Part(image_vit, patch=4, width=64, depth=4, heads=4, head=16, hidden=64),
 )
 MNIST_CONVNET = Reader(
@@ -140,7 +144,7 @@ MNIST_CONVNET = Reader(
     fresh=100,
     totals={"addition": 20_000, "context": 30_000, "equivalence": 20_000},
     epochs={"addition": 100, "context": 100, "equivalence": 150},
-    optimiser=sgd(1e-4, momentum=0.9),
+    optimisers=_for_all(sgd(1e-4, momentum=0.9)),
     net=Part(image_convnet),
 )
 CIFAR_BLACK = tuple(round(-mean / spread, 4) for mean, spread in zip(*SCALES["cifar10"], strict=True))
@@ -158,7 +162,7 @@ def _cifar(net: Part, optimiser: Optimiser, epochs: int) -> Reader:
         fresh=100,
         totals={"addition": 40_000, "context": 40_000},
         epochs={"addition": epochs, "context": epochs},
-        optimiser=optimiser,
+        optimisers=_for_all(optimiser),
         net=net,
     )
 
@@ -249,7 +253,7 @@ def _trial(
         epochs=None if scale == "smoke" else reader.epochs[kind],
         steps=2 if scale == "smoke" else None,
         batch=reader.batch,
-        optimiser=reader.optimiser,
+        optimiser=reader.optimisers[kind],
         loss=SQUARED_ERROR if kind == "addition" else LOGISTIC,
         record_every=RECORD_EVERY,
     )
