@@ -111,9 +111,9 @@ def image_shortcut(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(evidence, image_arm("ConvNet", context_task(3), FAR), conditions)
 
 
-def foretold_slopes(evidence: Evidence, distance: str) -> dict[str, float]:
+def foretold_slopes(evidence: Evidence, distance: str, value: str = "salience") -> dict[str, float]:
     """What the slope law says for the salience of the untrained network, for one and two partners."""
-    salience = float(evidence[similarity_arm(distance)]["salience"][:, 0].mean())
+    salience = float(evidence[similarity_arm(distance)][value][:, 0].mean())
     return {anchors: float(addition_slope(salience, p)) for anchors, p in PARTNERS.items()}
 
 
@@ -126,12 +126,14 @@ def image_salience(evidence: Evidence) -> Verdict:
         for d in found
     ]
     for distance in (NEAR, FAR):
-        foretold = foretold_slopes(evidence, distance)
         for anchors in ("extrapolation", "interpolation"):
-            conditions.append(Condition(f"slope foretold, {anchors}, {distance}", foretold[anchors]))
-            conditions.append(
-                Condition(f"measured, {anchors}, {distance}", slope(evidence, anchors, distance))
+            where = f"{anchors}, {distance}"
+            plain, with_self = (
+                foretold_slopes(evidence, distance, value)[anchors] for value in ("salience", "salience_self")
             )
+            conditions.append(Condition(f"slope foretold, {where}", plain))
+            conditions.append(Condition("with self pairs", with_self))
+            conditions.append(Condition("measured", slope(evidence, anchors, distance)))
     return Verdict.of_arm(evidence, similarity_arm(NEAR), conditions)
 
 

@@ -32,7 +32,7 @@ from recombine.tasks.symbolic import ANCHORS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-APART = "distance, as a share of a picture's width"
+APART = "distance / width of a picture"
 OURS = "#0072B2"
 
 
@@ -44,7 +44,7 @@ def _over_distance(ax: Any, evidence: Evidence, task: str, value: str, known: Se
     seeds = [evidence[image_arm("ConvNet", task, distance)][value] for distance in there]
     for place, values in zip(places, seeds, strict=True):
         ax.plot(np.full(len(values), place), values, "o", color=OURS, markersize=3, alpha=0.6)
-    ax.plot(places, [values.mean() for values in seeds], color=OURS, label="ours, mean and seeds")
+    ax.plot(places, [values.mean() for values in seeds], color=OURS, label="ours")
     ax.plot(
         np.array(published.IMAGE_DISTANCES) / 28,
         known,
@@ -62,9 +62,9 @@ def _slopes(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, 4, sharey=True)
         for ax, anchors in zip(panels, ANCHORS, strict=True):
             _over_distance(ax, evidence, f"addition {anchors}", "slope", published.IMAGE_SLOPES[anchors])
-            sentence(ax, f"{anchors}, p = {PARTNERS[anchors]}")
+            sentence(ax, anchors)
             ax.set_ylim(0.2, 1)
-            ax.set_xlabel("distance / width")
+            ax.set_xlabel(f"distance / width (p = {PARTNERS[anchors]})")
         panels[0].set_ylabel("slope on unseen sums")
         panels[0].legend(loc="lower right")
     return figure
@@ -150,7 +150,6 @@ def _equivalence(evidence: Evidence) -> Figure:
         for ax, (name, value) in zip(panels, names, strict=True):
             _over_distance(ax, evidence, equivalence_task(4), value, published.IMAGE_EQUIVALENCE[name])
             ax.axhline(0.5, color=BASELINE, linewidth=0.6)
-            ax.set_xlabel("distance / width")
             sentence(ax, name)
         panels[0].set_ylabel("right")
         panels[0].legend(loc="lower right")
@@ -191,7 +190,7 @@ DRAWINGS = (
         "image-slopes",
         "Pictured sums shrink less when the pictures are apart and when each was seen with two partners.",
         "Slope of a ConvNet's answers on unseen pairs of digits, against the distance between the two pictures. p: "
-        "training partners of every number. Published: MNIST and a net of four times the filters.",
+        "training partners of every number. Points are seeds. Published: MNIST and a net of four times the filters.",
         tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in (NEAR, FAR)),
         _slopes,
     ),

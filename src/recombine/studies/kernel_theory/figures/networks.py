@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.report import BASELINE, SEEN, UNSEEN, blank_figure, colours, look, sentence
+from recombine.report.ticks import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
 from recombine.studies.kernel_theory.arms.networks import (
@@ -71,8 +72,9 @@ def _equivalence_curves(evidence: Evidence) -> Figure:
                 for seed, values in enumerate(curves[side]):
                     ax.plot(curves["step"][seed], values, color=ink, label=None if seed else label)
             ax.set_yscale("log")
+            log_ticks(ax.yaxis)
             ax.set_xlabel("steps")
-            sentence(ax, f"{regime}: initial weights × {REGIMES[regime]:g}")
+            sentence(ax, f"{regime}: weights × {REGIMES[regime]:g}")
         panels[0].set_ylabel("squared error")
         panels[0].legend()
     return figure
@@ -129,6 +131,7 @@ def _additivity(evidence: Evidence) -> Figure:
                     places, [np.nanmedian(v) for v in values], "o-", color=ink, markersize=3, label=anchors
                 )
                 ax.set_xscale("log")
+                log_ticks(ax.xaxis)
                 ax.set_xlabel("factor on the initial weights")
         panels[0].set_ylabel("slope on unseen sums")
         panels[1].set_ylabel("additive on unseen sums (R²)")
