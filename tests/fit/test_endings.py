@@ -105,3 +105,13 @@ def test_an_output_of_the_wrong_shape_is_one_line(gaussian_task: Task) -> None:
     with pytest.raises(InputError) as caught:
         fit(Part(mlp, inputs=3, width=8, depth=1, outputs=1), gaussian_task, DESCENT)
     assert str(caught.value) == "net: got 'output (1,)', expected the targets' shape (2,)"
+
+
+def test_no_steps_leave_the_net_as_it_was_drawn(gaussian_task: Task) -> None:
+    fitted = fit(NET, gaussian_task, replace(DESCENT, steps=0), (3,))
+    assert fitted.status == ("finished",)
+    assert {name: curve.shape for name, curve in fitted.curves.items()} == {"step": (0,)}
+    drawn = NET(key=jax.random.fold_in(jax.random.key(3), 0))
+    np.testing.assert_array_equal(
+        evaluate(fitted.net(), gaussian_task.inputs), evaluate(drawn, gaussian_task.inputs)
+    )
