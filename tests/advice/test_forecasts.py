@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import brentq
 
 from recombine import advise
 from recombine.advice import flips, forecasts
@@ -65,6 +66,21 @@ def test_squared_loss_fixes_the_shortcut(context):
     assert "3 of 10 kernel machines" in words(context)
     assert "squared loss would fix it" in words(context)
     assert advice_on(context_dependence(), salience="quadratic:3").losses.squared_helps is None
+
+
+def test_the_critical_ratio_of_saliences_is_the_closed_form_s(context):
+    """CD-3 with S3 fixed: right where 18 S1² < S2 (1 + 12 S1 + 6 S2)."""
+    shares = named_profile("relu:3", 3).order_shares
+    lower = 3 * (shares[0] + shares[1])
+
+    def excess(ratio):
+        pair = lower / (3 * ratio + 3)
+        return 18 * (ratio * pair) ** 2 - pair * (1 + 12 * ratio * pair + 6 * pair)
+
+    expected = brentq(excess, 0.1, 10)
+    np.testing.assert_allclose(context.losses.critical, expected, rtol=0.02)
+    np.testing.assert_allclose(context.losses.ratio, shares[0] / shares[1])
+    assert "at most 1.3 times as salient as pairs (here 2.2)" in words(context)
 
 
 def test_squared_loss_does_not_fix_what_is_out_of_reach():

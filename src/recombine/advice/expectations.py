@@ -108,6 +108,11 @@ def loss_sentence(found: LossForecast) -> str:
         f"{margin} of {tried} {machines} get every unseen label right with the largest margin (cross-entropy; "
         f"accuracy {_range(found.margin)}), {squared} of {tried} with squared loss ({_range(found.squared)})"
     )
+    if isfinite(found.critical):
+        words += (
+            f"; the largest margin is right where single factors are at most {fixed(found.critical, 1)} times as "
+            f"salient as pairs (here {fixed(found.ratio, 1)})"
+        )
     if found.squared_helps is None:
         return words
     if found.squared_helps:

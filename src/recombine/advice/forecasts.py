@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import comb, nan
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -18,6 +18,8 @@ DEPTHS = tuple(range(1, 11))
 FEW_DEPTHS = (1, 3, 10)
 MOST_FOR_ALL_DEPTHS = 500
 """Training cells up to which all of `DEPTHS` are tried for quantities; beyond, `FEW_DEPTHS`."""
+WIDEST = 64.0
+"""Ratios of saliences are tried between this and its inverse."""
 RIGHT = 1e-3
 """Answers count as right from this on, where training cells have 1: closer to 0 the solver's rounding decides."""
 
@@ -79,8 +81,11 @@ class LossForecast:
     - `chosen_margin`, `chosen_squared`: for the saliences that were asked for, with the largest margin
         (cross-entropy) and with squared loss.
     - `depths`, `margin`, `squared`: the same over random ReLU networks of 1 to 10 layers.
+    - `ratio`: how many times as salient single factors are as pairs; `critical`: how many times they may be so that
+        the largest margin gets every label right, if higher orders keep their share. NaN where there is no such bound
+        within a factor of 64, for two factors, and for many cells.
 
-    NaN where the solver found no largest margin.
+    Accuracies are NaN where the solver found no largest margin.
     """
 
     chosen_margin: float
@@ -88,6 +93,8 @@ class LossForecast:
     depths: tuple[int, ...]
     margin: tuple[float, ...]
     squared: tuple[float, ...]
+    ratio: float = nan
+    critical: float = nan
 
     @property
     def passing(self) -> tuple[float, float]:
@@ -118,7 +125,40 @@ def loss_forecast(
         margin.append(nan if machine is None else share_right(machine(across), truth[interesting]))
         answers = min_norm(gram, truth[labels.seen], offset=True)(across)
         squared.append(share_right(answers, truth[interesting]))
-    return LossForecast(margin[0], squared[0], DEPTHS, tuple(margin[1:]), tuple(squared[1:]))
+    ratio, critical = critical_ratio(labels, interesting, kernel)
+    return LossForecast(margin[0], squared[0], DEPTHS, tuple(margin[1:]), tuple(squared[1:]), ratio, critical)
+
+
+def critical_ratio(
+    labels: CellLabels, interesting: Bool[np.ndarray, " cells"], kernel: OverlapKernel
+) -> tuple[float, float]:
+    """The saliences' own ratio of single factors to pairs, and the one up to which the largest margin is right.
+
+    Found by bisection to 1 %, so it takes for granted that what is right at a ratio is right at smaller ones.
+    """
+    factors, shares = kernel.factors, kernel.order_shares
+    if factors < 3 or shares[1] <= 0:
+        return nan, nan
+    own, pairs = float(shares[0] / shares[1]), comb(factors, 2)
+    lower = float(factors * shares[0] + pairs * shares[1])
+    seen, truth = labels.cells[labels.seen], labels.values[:, 0]
+    if labels.seen.sum() > MOST_FOR_ALL_DEPTHS:
+        return own, nan
+
+    def right(ratio: float) -> bool:
+        pair = lower / (factors * ratio + pairs)
+        one = OverlapKernel.by_order([0.0, ratio * pair, pair, *shares[2:]])
+        machine = margin_machine(one.gram(seen), truth[labels.seen])
+        answers = None if machine is None else machine(one.gram(labels.cells[interesting], seen))
+        return answers is not None and share_right(answers, truth[interesting]) == 1
+
+    low, high = 1 / WIDEST, WIDEST
+    if not right(low) or right(high):
+        return own, nan
+    while high / low > 1.01:
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if right(middle) else (low, middle)
+    return own, (low * high) ** 0.5
 
 
 def has_two_classes(labels: CellLabels) -> bool:

@@ -146,6 +146,8 @@ def _losses(advice: Advice) -> dict[str, Any] | None:
         "squared": list(found.squared),
         "passing": {"margin": margin, "squared": squared},
         "squared_loss_fixes_it": found.squared_helps,
+        "salience_ratio": _finite(found.ratio),
+        "critical_salience_ratio": _finite(found.critical),
     }
 
 
