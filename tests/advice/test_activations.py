@@ -35,10 +35,10 @@ def test_a_random_layer_is_as_its_limit(given):
     assert found.leak.median == pytest.approx(advice(salience="relu:1").leak.median, abs=0.05)
     assert found.leak.band is None
     plain = found.to_dict()["salience"]
-    assert plain["profile"] == "the layer's"
+    assert plain["profile"] == "activations"
     assert plain["estimate"]["self_pairs"]
     assert (plain["estimate"]["rows"], plain["estimate"]["of_rows"]) == (36, 36)
-    assert set(plain["estimate"]["unevenness"]) == {"", "a", "b", "c", "a b", "a c", "b c", "a b c"}
+    assert set(plain["estimate"]["unevenness"]) == {"nothing", "a", "b", "c", "a b", "a c", "b c", "a b c"}
     words = str(found)
     assert "S(1) = 0.2" in words
     assert "the layer's saliences" in words

@@ -101,7 +101,8 @@ def test_a_margin_that_is_not_found_is_unknown(monkeypatch):
 @pytest.fixture
 def search(context):
     labels = context.labels
-    return flips._Search(labels.cells, labels.values[:, 0], labels.seen, named_profile("relu:3", 3))
+    allowed = np.ones(len(labels.seen), dtype=bool)
+    return flips._Search(labels.cells, labels.values[:, 0], labels.seen, allowed, named_profile("relu:3", 3))
 
 
 def test_moved_pairs_of_context_dependence(search):
@@ -130,6 +131,31 @@ def test_four_cells_cure_context_dependence_and_no_three_do(context):
     assert plain["smallest"]
     assert plain["cells"][0] == {"context": 0, "feature1": 0, "feature2": 3}
     assert "add the 4 cells named as a cure" in words(advice)
+
+
+def test_banned_cells_are_no_cure():
+    advice = advice_on(context_dependence(), ban=[{"feature1": 0}])
+    assert advice.flip.before == 0
+    assert len(advice.flip.cells)
+    assert not (advice.flip.cells[:, 1] == 0).any()
+
+
+def test_what_is_wrong_without_a_shortcut_is_a_step_too():
+    cells = np.indices((3, 3)).reshape(2, -1).T
+    train = np.array([1, 1, 0, 1, 1, 1, 1, 1, 0], dtype=bool)
+    labels = [1, 1, 1, -1, -1, -1, -1, -1, 1]
+    table = pl.DataFrame({"a": cells[:, 0], "b": cells[:, 1], "train": train, "y": labels})
+    advice = advise(table, factors=["a", "b"], seen="train", target="y", orders=[1])
+    assert not any(rule.misleads for rule in advice.shortcuts)
+    assert "add the 1 cell named as a cure" in words(advice)
+
+
+def test_no_cell_of_interest_is_explained():
+    cells = np.indices((2, 3)).reshape(2, -1).T[:4]
+    table = pl.DataFrame({"a": cells[:, 0], "b": cells[:, 1], "train": [True] * 4})
+    advice = advise(table, factors=["a", "b"], seen="train", interest="table")
+    assert "no row shows an unseen combination (--interest unseen asks about all 2 of them)" in words(advice)
+    assert "every combination" not in words(advice)
 
 
 def test_greedy_searches_prove_nothing():

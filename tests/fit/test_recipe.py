@@ -19,7 +19,7 @@ from recombine.parts import Part
     [
         ({}, "recipe"),
         ({"epochs": 1, "steps": 1}, "recipe"),
-        ({"steps": 0}, "steps"),
+        ({"steps": -1}, "steps"),
         ({"epochs": 1, "batch": 0}, "batch"),
         ({"epochs": 1, "record_every": 0}, "record_every"),
         ({"epochs": 1, "sampling": "sorted"}, "sampling"),

@@ -15,7 +15,7 @@ from recombine.report.files import write_file
 def parse_orders(text: str) -> tuple[int, ...]:
     """`"1,2"` as numbers."""
     words = [word.strip() for word in text.split(",")]
-    if not all(word.isdigit() and int(word) > 0 for word in words):
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
         raise InputError("order", text, "whole numbers from 1 on, such as 1,2")
     return tuple(int(word) for word in words)
 
@@ -33,7 +33,7 @@ def parse_bins(texts: Sequence[str]) -> dict[str, int]:
     found = {}
     for text in texts:
         name, _, number = text.partition("=")
-        if not name.strip() or not number.strip().isdigit():
+        if not name.strip() or not number.strip().isdecimal():
             raise InputError("bins", text, "COLUMN=NUMBER, such as weight=4")
         found[name.strip()] = int(number)
     return found

@@ -59,6 +59,7 @@ def advice_on(found: Observations, wishes: Wishes, *, before: Advice | None = No
     # Labels of cells with a level that training lacks say nothing about composition.
     familiar = ~Conjunctions.of(train, sizes, order=1).missing(targets).any(axis=1)
     interesting = np.isin(wanted[:0] if labels is None else labels.codes, wanted[familiar])
+    banned = None if labels is None else matching(found, labels.cells, wishes.ban, "ban")
     return Advice(
         table=found,
         wishes=wishes,
@@ -76,7 +77,7 @@ def advice_on(found: Observations, wishes: Wishes, *, before: Advice | None = No
         shortcuts=[] if labels is None or n_factors < 2 else shortcuts(labels, interesting, sizes, kernel),
         slope=None if labels is None else slope_forecast(labels, interesting, kernel),
         losses=None if labels is None else loss_forecast(labels, interesting, kernel),
-        flip=None if labels is None else fewest_to_flip(labels, interesting, kernel),
+        flip=None if labels is None else fewest_to_flip(labels, interesting, kernel, banned=banned),
         contradiction=None if labels is None else contradiction(labels, interesting, sizes),
     )
 

@@ -11,12 +11,14 @@ from recombine.advice.flips import Flip
 from recombine.advice.forecasts import LossForecast, SlopeForecast
 from recombine.advice.labels import Shortcut
 from recombine.advice.phrases import cell_name, number_of
-from recombine.advice.profile import USUAL_PROFILE
+from recombine.advice.profile import FROM_ACTIVITY, USUAL_PROFILE
 from recombine.advice.result import Advice
 from recombine.report import count, fixed, percent
 
 UNEVEN = 0.1
 """Similarities that differ by more than this share of their range, for the same overlap, are not structured."""
+HALF = 0.5
+"""Answers of which a line on the truth explains less than this share are hardly related to it."""
 ABOUT = 0.05
 """A slope this close to 1 is about right."""
 
@@ -28,7 +30,7 @@ def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
         shallow, deep = leak.band or (0.0, 0.0)
         band = f", {fixed(shallow, 2)} for 1 layer, {fixed(deep, 2)} for 10" if leak.band else ""
         usual = leak.profile == USUAL_PROFILE
-        who = "a random ReLU network of 3 layers" if usual else f"{leak.profile} saliences"
+        who = "a random ReLU network of 3 layers" if usual else profile_words(leak.profile)
         share = fixed(leak.median, 2)
         coarse = "; counting single levels only, since pairs are too many" if leak.order == 1 else ""
         yield (
@@ -40,8 +42,10 @@ def expectations(advice: Advice) -> Iterator[tuple[str, str]]:
     rules = [rule for rule in advice.shortcuts if rule.misleads]
     for rule in rules[:3]:
         yield "shortcut", shortcut_sentence(advice, rule)
-    if advice.labels is not None and not rules:
-        yield "shortcut", "none of one or two factors misleads on labelled cells of interest"
+    if advice.shortcuts and not rules:
+        known = any(isfinite(rule.target) for rule in advice.shortcuts)
+        none = "none of one or two factors misleads on labelled cells of interest"
+        yield "shortcut", none if known else "not known: no cell of interest has a label"
     if advice.losses is not None:
         yield "loss", loss_sentence(advice.losses)
     if advice.flip is not None:
@@ -64,7 +68,7 @@ def salience_lines(advice: Advice) -> Iterator[str]:
     ]
     yield f"share of the layer's similarity that each combination carries: {', '.join(shares)}"
     if estimate.rows < estimate.of:
-        yield f"from {count(estimate.rows)} of {number_of(estimate.of, 'row')}, those of some levels drawn at random"
+        yield f"from {count(estimate.rows)} of {number_of(estimate.of, 'row')}, drawn at random by level and cell"
     worst = float(np.nanmax(found.unevenness))
     rough = "only roughly" if worst > UNEVEN else "closely"
     yield (
@@ -78,11 +82,20 @@ def salience_lines(advice: Advice) -> Iterator[str]:
         )
 
 
+def profile_words(name: str) -> str:
+    """Saliences by the name of their profile."""
+    return "the layer's saliences" if name == FROM_ACTIVITY else f"{name} saliences"
+
+
 def slope_sentence(found: SlopeForecast) -> str:
     """How answers grow with the truth."""
     low, high = (fixed(end, 2) for end in found.band)
     sizes = "too close together" if found.slope < 1 else "too far apart"
     kind = "about right" if abs(found.slope - 1) < ABOUT else sizes
+    if found.slope < 0:
+        kind = "going the wrong way"
+    elif isfinite(found.explained) and found.explained < HALF:
+        kind = "hardly related to the truth"
     noise = (
         ""
         if not isfinite(found.explained)
@@ -123,7 +136,7 @@ def loss_sentence(found: LossForecast) -> str:
 
 def flip_sentence(advice: Advice, found: Flip) -> str:
     """Which few cells make the largest margin right about the others."""
-    who = "the saliences assumed" if advice.profile.assumed else f"{advice.profile.name} saliences"
+    who = "the saliences assumed" if advice.profile.assumed else profile_words(advice.profile.name)
     words = f"with {who} the largest margin gets {percent(found.before)} of the unseen labels right"
     if not len(found.cells):
         return f"{words}; no few further training cells were found that make the others right"

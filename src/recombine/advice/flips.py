@@ -55,13 +55,21 @@ class Flip:
 
 
 def fewest_to_flip(
-    labels: CellLabels, interesting: Bool[np.ndarray, " cells"], kernel: OverlapKernel
+    labels: CellLabels,
+    interesting: Bool[np.ndarray, " cells"],
+    kernel: OverlapKernel,
+    *,
+    banned: Bool[np.ndarray, " cells"] | None = None,
 ) -> Flip | None:
-    """Searches for the fewest labelled cells of interest to add. `None` if nothing is wrong, or cells are too many."""
+    """Searches for the fewest labelled cells of interest to add. `None` if nothing is wrong, or cells are too many.
+
+    - `banned`: labelled cells that cannot be added; answers for them count all the same.
+    """
     numbers = np.flatnonzero(labels.seen | interesting)
     if not has_two_classes(labels) or interesting.sum() < 2 or len(numbers) > MOST_CELLS:
         return None
-    search = _Search(labels.cells[numbers], labels.values[numbers, 0], labels.seen[numbers], kernel)
+    allowed = np.ones(len(numbers), dtype=bool) if banned is None else ~banned[numbers]
+    search = _Search(labels.cells[numbers], labels.values[numbers, 0], labels.seen[numbers], allowed, kernel)
     before = search.accuracy(())
     if before == 1:
         return None
@@ -81,17 +89,20 @@ class _Search:
         cells: Int[np.ndarray, "cells factors"],
         truth: Float[np.ndarray, " cells"],
         seen: Bool[np.ndarray, " cells"],
+        allowed: Bool[np.ndarray, " cells"],
         kernel: OverlapKernel,
     ) -> None:
         self.cells, self.truth, self.seen = cells, truth, seen
         self.gram = kernel.gram(cells)
-        self.candidates = np.flatnonzero(~seen)
-        self.alike = interchangeable(cells, truth, seen)
+        self.unseen = np.flatnonzero(~seen)
+        self.candidates = np.flatnonzero(~seen & allowed)
+        self.alike = interchangeable(cells, truth, 2 * seen + allowed)
+        self.lost = False
         self.left = int(min(MACHINES, WORK / max(1, seen.sum()) ** 2))
         self.known: dict[tuple[tuple[int, ...], ...], float] = {}
 
     def accuracy(self, chosen: Sequence[int]) -> float:
-        """On the candidates that are not chosen, if the chosen ones are trained too."""
+        """On the unseen cells that are not chosen, if the chosen ones are trained too."""
         form = canonical(self.cells[list(chosen)], self.alike)
         if form not in self.known:
             rest, margins = self.margins(chosen)
@@ -99,23 +110,24 @@ class _Search:
         return self.known[form]
 
     def margins(self, chosen: Sequence[int]) -> tuple[Int[np.ndarray, " rest"], Float[np.ndarray, " rest"]]:
-        """The other candidates, and how far each is on the right side; all 0 if there is no largest margin."""
+        """The other unseen cells, and how far each is on the right side; all 0 if no largest margin is found."""
         self.left -= 1
         train = np.concatenate([np.flatnonzero(self.seen), np.asarray(chosen, dtype=int)])
-        rest = np.setdiff1d(self.candidates, chosen)
+        rest = np.setdiff1d(self.unseen, chosen)
         machine = margin_machine(self.gram[np.ix_(train, train)], self.truth[train])
         if machine is None:
+            self.lost = True
             return rest, np.zeros(len(rest))
         return rest, machine(self.gram[np.ix_(rest, train)]) * self.truth[rest]
 
     def exhaustive(self) -> tuple[int, tuple[tuple[int, ...], float] | None]:
         """Tries all sets by size. Gives the size below which there is none, and a set that does, if one was found."""
-        reserve, last = self.left // 2, len(self.candidates) - 1  # the reserve is for adding cells one by one
+        reserve, last = self.left // 2, self.most()  # the reserve is for adding cells one by one
         for size in range(1, min(_EXACT_SIZE, last) + 1):
             if comb(len(self.candidates), size) > MOST_SETS:
                 return size, None
             for chosen in self._different(size):
-                if self.left <= reserve:
+                if self.left <= reserve or self.lost:
                     return size, None
                 if self.accuracy(chosen) == 1:
                     return size, (chosen, 1.0)
@@ -128,11 +140,13 @@ class _Search:
         """
         chosen: tuple[int, ...] = ()
         best = (chosen, self.accuracy(()))
-        steps = min(LARGEST, len(self.candidates) - 1)
+        steps = min(LARGEST, self.most())
         for step in range(steps):
             if best[1] == 1 or self.left <= 0:
                 break
             rest, margins = self.margins(chosen)
+            kept = np.isin(rest, self.candidates)
+            rest, margins = rest[kept], margins[kept]
             share = max(1, self.left // (steps - step))
             tried = [(*chosen, one) for one in rest[np.argsort(margins, kind="stable")][:share].tolist()]
             scores = [self.accuracy(one) for one in tried]
@@ -143,6 +157,10 @@ class _Search:
             if without and self.accuracy(without) == 1:
                 best = (without, 1.0)
         return best
+
+    def most(self) -> int:
+        """Cells that can be added so that one is left to be right about."""
+        return min(len(self.candidates), len(self.unseen) - 1)
 
     def _different(self, size: int) -> Iterator[tuple[int, ...]]:
         """Sets of candidates, one of each kind."""
@@ -157,11 +175,14 @@ class _Search:
 def interchangeable(
     cells: Int[np.ndarray, "cells factors"],
     truth: Float[np.ndarray, " cells"],
-    seen: Bool[np.ndarray, " cells"],
+    role: Int[np.ndarray, " cells"],
 ) -> list[Int[np.ndarray, " levels"]]:
-    """For every factor the kind of each level: swapping two levels of a kind changes neither labels nor split."""
+    """For every factor the kind of each level: swapping two levels of a kind changes neither labels nor roles.
+
+    - `role`: a number for every cell that says whether it is trained, and whether it may be.
+    """
     table = {
-        tuple(cell): (label, known) for cell, label, known in zip(cells.tolist(), truth, seen, strict=True)
+        tuple(cell): (label, part) for cell, label, part in zip(cells.tolist(), truth, role, strict=True)
     }
     kinds = []
     for axis in range(cells.shape[1]):
@@ -176,7 +197,7 @@ def interchangeable(
 
 
 def _swap_changes_nothing(
-    table: dict[tuple[int, ...], tuple[float, bool]], axis: int, one: int, other: int
+    table: dict[tuple[int, ...], tuple[float, int]], axis: int, one: int, other: int
 ) -> bool:
     swap = {one: other, other: one}
     for cell, entry in table.items():

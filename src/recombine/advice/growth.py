@@ -40,16 +40,7 @@ def _indices(table: Observations, cells: Any) -> Int[np.ndarray, "cells factors"
 def _index(table: Observations, cell: Mapping[str, Any]) -> list[int]:
     if set(cell) != set(table.space.names):
         raise InputError("cells", dict(cell), f"a level for each of {', '.join(table.space.names)}")
-    found = []
-    for factor in table.space.factors:
-        levels = [str(level) for level in factor.levels]
-        if str(cell[factor.name]) not in levels:
-            named = ", ".join(levels[:12])
-            raise InputError(
-                "cells", f"{factor.name}={cell[factor.name]}", f"a level of {factor.name}: {named}"
-            )
-        found.append(levels.index(str(cell[factor.name])))
-    return found
+    return [table.level_index("cells", name, cell[name]) for name in table.space.names]
 
 
 def _with_training(table: Observations, cells: Int[np.ndarray, "cells factors"]) -> Observations:

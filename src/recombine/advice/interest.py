@@ -48,11 +48,8 @@ def matching(
     for pattern in patterns:
         match = np.ones(len(cells), dtype=bool)
         for name, level in pattern.items():
-            axis = table.space.axis(name)
-            levels = [str(known) for known in table.space.factors[axis].levels]
-            if str(level) not in levels:
-                raise InputError(field, f"{name}={level}", f"a level of {name}: {', '.join(levels[:12])}")
-            match &= cells[:, axis] == levels.index(str(level))
+            index = table.level_index(field, name, level)
+            match &= cells[:, table.space.axis(name)] == index
         found |= match
     return found
 

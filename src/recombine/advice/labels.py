@@ -19,6 +19,8 @@ MOST_CLASSES = 50
 """Words with more different values than this are no classes."""
 EXACT = 1e-6
 """Labels count as additive if the best fit misses no cell by more than this share of their range."""
+MOST_CONJUNCTIONS = 2e6
+"""Cells times sets of factors up to which contradictions are looked for."""
 MOST_MACHINE_CELLS = 1500
 """Training cells up to which kernel machines are solved exactly for a forecast."""
 
@@ -211,11 +213,17 @@ def _explained(guess: np.ndarray, values: np.ndarray) -> float:
 def contradiction(
     labels: CellLabels, interesting: Bool[np.ndarray, " cells"], sizes: Sequence[int]
 ) -> Int[np.ndarray, "cells factors"]:
-    """Cells of interest whose two classes no sum over seen conjunctions can have together; empty if there is one.
+    """Cells of interest whose two classes no sum over seen conjunctions can have together; empty if there is one, and
+    if cells or factors are too many to look.
 
     Such labels are out of reach of every kernel machine on a compositionally structured representation.
     """
-    if len(labels.classes) != 2 or not 0 < interesting.sum() <= MOST_MACHINE_CELLS:
+    work = 2 ** len(sizes) * (labels.seen.sum() + interesting.sum())
+    if (
+        len(labels.classes) != 2
+        or not 0 < interesting.sum() <= MOST_MACHINE_CELLS
+        or work > MOST_CONJUNCTIONS
+    ):
         return labels.cells[:0]
     cells = labels.cells[interesting]
     design = Conjunctions.of(labels.cells[labels.seen], sizes, order=len(sizes)).design(cells)

@@ -93,8 +93,10 @@ def free_memory() -> float:
             Path("/sys/fs/cgroup", name).read_text(encoding="ascii")
             for name in ("memory.max", "memory.current")
         )
-        known += [int(limit) - int(used)] if limit.strip().isdigit() else []
-    except OSError:
+        stat = Path("/sys/fs/cgroup/memory.stat").read_text(encoding="ascii").split()
+        cache = sum(int(stat[stat.index(name) + 1]) for name in ("active_file", "inactive_file"))
+        known += [max(0, int(limit) - int(used) + cache)] if limit.strip().isdecimal() else []
+    except (OSError, ValueError):
         pass
     return float(min(known))
 

@@ -18,6 +18,7 @@ from recombine.advice.words import (
     first_steps,
     heading,
     label_lines,
+    nothing_open,
     order_lines,
     order_title,
     row_numbers,
@@ -40,9 +41,8 @@ def page(advice: Advice) -> Page:
         _order_table(advice),
     ]
     picture = cells_picture(advice)
-    sections.append(
-        Section("What training covers", list(coverage_lines(advice)) or ["Every combination is seen."])
-    )
+    none = f"No cell of interest: {nothing_open(advice)}."
+    sections.append(Section("What training covers", list(coverage_lines(advice)) or [none]))
     sections.append(Section("What training determines", [*blocks, *([picture] if picture else [])]))
     for order, found in advice.orders.items():
         if len(found.additions.cells) and order < len(advice.table.space.shape):
@@ -110,7 +110,7 @@ def _cells_table(advice: Advice, cells: np.ndarray, most: int = 50) -> Table:
 
 def _partner_table(advice: Advice) -> Table | str:
     if advice.leak is None:
-        return "Every combination was seen."
+        return f"No cell of interest: {nothing_open(advice)}."
     rows = [
         Row([name, str(level), count(number)])
         for name, levels in advice.leak.partners.items()

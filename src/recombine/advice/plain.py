@@ -114,9 +114,8 @@ def _salience(advice: Advice) -> dict[str, Any]:
         plain["estimate"] = {
             "interval": [[_finite(end) for end in ends] for ends in found.interval.tolist()],
             "unevenness": {
-                " ".join(name for name, shared in zip(names, place, strict=True) if shared): _finite(
-                    float(value)
-                )
+                " ".join(name for name, shared in zip(names, place, strict=True) if shared)
+                or "nothing": _finite(float(value))
                 for place, value in np.ndenumerate(found.unevenness)
             },
             "self_pairs": found.self_pairs,

@@ -11,6 +11,8 @@ from recombine.theory import OverlapKernel, SalienceEstimate, named_profile
 
 USUAL_PROFILE = "relu:3"
 """Saliences that are assumed if nothing is said: a random ReLU network of three layers."""
+FROM_ACTIVITY = "activations"
+"""The name of saliences that were estimated from a layer."""
 BAND = ("relu:1", "relu:10")
 """The ends of the band that is shown with it."""
 
@@ -57,4 +59,4 @@ def from_estimate(found: SalienceEstimate, *, rows: int = 0, of: int = 0) -> Pro
     Noise can make a salience fall a little below 0, which no representation has, so forecasts use 0 there.
     """
     kernel = OverlapKernel.from_salience(np.maximum(found.kernel.salience, 0))
-    return Profile("the layer's", kernel, estimate=Estimate(found, rows, of))
+    return Profile(FROM_ACTIVITY, kernel, estimate=Estimate(found, rows, of))

@@ -57,6 +57,15 @@ class Observations:
         """The cell number of every row."""
         return np.ravel_multi_index(tuple(self.cells.T), self.space.shape)
 
+    def level_index(self, field: str, name: str, level: Any) -> int:
+        """The index of a level given by its name; errors speak of `field`."""
+        if name not in self.space.names:
+            raise InputError(field, name, f"a factor: {', '.join(self.space.names)}")
+        levels = [str(known) for known in self.space.factors[self.space.axis(name)].levels]
+        if str(level) not in levels:
+            raise InputError(field, f"{name}={level}", f"a level of {name}: {', '.join(levels[:12])}")
+        return levels.index(str(level))
+
     def describe(self, cell: Iterable[Any]) -> dict[str, Any]:
         """A cell's levels by factor."""
         return {

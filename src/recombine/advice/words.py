@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from recombine.advice.expectations import expectations, salience_lines
+from recombine.advice.interest import MOST_TARGETS, matching
 from recombine.advice.lint import Finding
 from recombine.advice.phrases import cell_name, number_of
 from recombine.advice.result import Advice, OrderAdvice
@@ -46,11 +47,22 @@ def heading(advice: Advice) -> str:
     table, shape = advice.table, advice.table.space
     factors = ", ".join(f"{factor.name} {factor.size}" for factor in shape.factors)
     excluded = f", {count(advice.excluded)} impossible (excluded)" if advice.excluded else ""
+    unseen = shape.n_cells - len(advice.train)
+    if advice.wishes.interest == "unseen" and unseen > MOST_TARGETS:
+        excluded += f" (those with rows, because {count(unseen)} unseen cells are too many)"
     return (
         f"{table.name}: {number_of(len(table.cells), 'row')}, {number_of(len(shape.factors), 'factor')} ({factors}), "
         f"{number_of(shape.n_cells, 'cell')}: {count(len(advice.train))} seen, "
         f"{count(len(advice.targets))} of interest{excluded}"
     )
+
+
+def nothing_open(advice: Advice) -> str:
+    """Why there is no cell of interest."""
+    left = advice.table.space.n_cells - len(advice.train) - advice.excluded
+    if left <= 0:
+        return "training has every combination"
+    return f"no row shows an unseen combination (--interest unseen asks about all {count(left)} of them)"
 
 
 def order_title(order: int) -> str:
@@ -62,7 +74,7 @@ def order_title(order: int) -> str:
 def order_lines(advice: Advice, found: OrderAdvice) -> Iterator[str]:
     """What is determined, and what would determine the rest."""
     if not len(advice.targets):
-        yield "no cell of interest: training has every combination"
+        yield f"no cell of interest: {nothing_open(advice)}"
         return
     if found.order == len(advice.table.space.shape):
         yield "every combination may have an effect of its own, so only training cells are known"
@@ -137,20 +149,22 @@ def first_steps(advice: Advice) -> str:
         names = "; ".join(cell_name(advice, cell) for cell in found.additions.cells[:2])
         more = " …" if len(found.additions.cells) > 2 else ""
         steps.append(f"add {names}{more} (order {order})")
-    if advice.contradiction is not None and len(advice.contradiction):
-        steps.append(
-            f"add some of the cells that are out of reach, such as {cell_name(advice, advice.contradiction[0])}"
-        )
+    if advice.contradiction is not None:
+        banned = matching(advice.table, advice.contradiction, advice.wishes.ban, "ban")
+        for cell in advice.contradiction[~banned][:1]:
+            steps.append(f"add some of the cells that are out of reach, such as {cell_name(advice, cell)}")
     if advice.leak is not None and advice.leak.median < SMALL:
         steps.append(f"show rare levels with more partners ({_fewest(advice)})")
     if any(rule.misleads for rule in advice.shortcuts):
         rule = next(rule for rule in advice.shortcuts if rule.misleads)
         names = " and ".join(advice.table.space.names[axis] for axis in rule.factors)
         steps.append(f"balance {names} against the label")
-        if advice.flip is not None and len(advice.flip.cells):
-            steps.append(f"add the {number_of(len(advice.flip.cells), 'cell')} named as a cure")
-        if advice.losses is not None and advice.losses.squared_helps:
-            steps.append("try squared loss instead of cross-entropy")
+    if advice.flip is not None and len(advice.flip.cells):
+        steps.append(f"add the {number_of(len(advice.flip.cells), 'cell')} named as a cure")
+    if advice.losses is not None and advice.losses.squared_helps:
+        steps.append("try squared loss instead of cross-entropy")
+    if not steps and not len(advice.targets):
+        return f"train; {nothing_open(advice)}"
     return "; ".join([*dict.fromkeys(steps), "then train"]) if steps else "train; nothing stands in the way"
 
 

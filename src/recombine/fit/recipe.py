@@ -187,8 +187,8 @@ class Recipe:
             if name == "record_every" and isinstance(value, str):
                 if value != "epoch":
                     raise InputError(name, value, "a positive whole number or 'epoch'")
-            elif value is not None and value < (name != "steps"):
-                raise InputError(name, value, "a positive whole number")
+            elif value is not None and value < (least := 0 if name == "steps" else 1):
+                raise InputError(name, value, f"a whole number, at least {least}")
         if self.sampling not in {"shuffled", "replacement", "ordered"}:
             raise InputError("sampling", self.sampling, "'shuffled', 'replacement' or 'ordered'")
         if not 0 <= self.validation < 1:

@@ -288,7 +288,7 @@ class _Convolution(eqx.Module):
 
 
 class Conv2d(_Convolution):
-    """A convolution, with bias if asked for; `stride` and `padding` as for `conv2d`. PyTorch's fan-in is c_in."""
+    """A convolution, by default with bias; `stride` and `padding` as for `conv2d`. PyTorch's fan-in is c_in."""
 
     def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: Any) -> None:
         super().__init__((kernel, kernel, c_in, c_out), c_in, key=key, **geometry)
@@ -299,7 +299,7 @@ class Conv2d(_Convolution):
 
 
 class ConvTranspose2d(_Convolution):
-    """A transposed convolution with bias, geometry as for `conv_transpose2d`. PyTorch's fan-in is c_out."""
+    """A transposed convolution, by default with bias, geometry as for `conv_transpose2d`. PyTorch's fan-in is c_out."""
 
     def __init__(self, c_in: int, c_out: int, kernel: int, *, key: PRNGKeyArray, **geometry: Any) -> None:
         super().__init__((kernel, kernel, c_in, c_out), c_out, key=key, **geometry)

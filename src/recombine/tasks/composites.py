@@ -50,8 +50,9 @@ def composite_images(
 
     ```
     """
-    if distance < 0:
-        raise InputError("distance", distance, "0 or more pixels")
+    for name, number in (("distance", distance), ("fresh", fresh)):
+        if number < 0:
+            raise InputError(name, number, "0 or more")
     symbols, library = task(seed=seed), load_exemplars(source, enlarge=enlarge)
     space = symbols.split.space
     rng = np.random.default_rng([seed, 4])
@@ -65,16 +66,18 @@ def composite_images(
         raise InputError("total", total, f"at least one example for each of {len(trained)} training cells")
     which = np.concatenate([np.repeat(trained, each), np.repeat(rows, fresh)])
     n_train = each * len(trained)
-    inputs = []
+    height, width, channels = library.images.shape[1:]
+    width += (len(space.shape) - 1) * distance
+    inputs = np.empty((len(which), height, width, channels * len(space.shape)), dtype=np.float32)
     for axis in range(len(space.shape)):
         kinds = classes[axis][space.cells[symbols.cell[which], axis]]
         picked = np.concatenate([_draw(pools, kinds[:n_train], rng), _draw(rest, kinds[n_train:], rng)])
         around = (axis * distance, (len(space.shape) - 1 - axis) * distance)
         wide = np.pad(library.images, [(0, 0), (0, 0), around, (0, 0)], mode="edge")
-        inputs.append(wide[picked])
+        inputs[..., axis * channels : (axis + 1) * channels] = wide[picked]
     return Task(
         symbols.split,
-        np.concatenate(inputs, axis=3),
+        inputs,
         symbols.targets[which],
         cell=symbols.cell[which],
         train=np.arange(n_train),

@@ -25,12 +25,10 @@ class Exemplars:
     """Normalised pictures with their classes.
 
     - `images` `(n, height, width, channels)`, float32, near mean 0 and variance 1; `labels` `(n,)`.
-    - `black`: what a black pixel is in every channel.
     """
 
     images: Float[np.ndarray, "n height width channels"]
     labels: Int[np.ndarray, " n"]
-    black: tuple[float, ...]
 
 
 @lru_cache(maxsize=4)
@@ -63,8 +61,13 @@ def load_exemplars(source: str = "digits", *, enlarge: int = 1) -> Exemplars:
     else:
         images, labels = datasets.load(source)
         images = images.reshape(*images.shape[:3], -1) / np.float32(255)
-        mean, spread = (np.array(values) for values in SCALES[source])
+        mean, spread = (np.array(values, dtype=np.float32) for values in SCALES[source])
     images = ((images - mean) / spread).astype(np.float32)
     images = images.repeat(enlarge, axis=1).repeat(enlarge, axis=2)
     images.setflags(write=False)
-    return Exemplars(images, labels.astype(int), tuple((-mean / spread).round(4).tolist()))
+    return Exemplars(images, labels.astype(int))
+
+
+def black(source: str) -> tuple[float, ...]:
+    """What a black pixel of MNIST or CIFAR-10 is in every channel."""
+    return tuple(round(-mean / spread, 4) for mean, spread in zip(*SCALES[source], strict=True))

@@ -1,9 +1,9 @@
 """Networks that read pictures of symbols.
 
 Scale quick has a small setting: scikit-learn's digits, every pixel doubled so that four 3 × 3 convolutions see as much
-of a digit (9 of 16 pixels) as the published 5 × 5 ones do (17 of 28), and at a distance of 12 pixels nothing of two
-digits at once, as at the published 20; a quarter of the filters, a tenth of the examples. Scale paper has the published
-setting if the pictures are on this machine, and else the small one with the published seeds.
+of a digit (9 of 16 pixels) as the published 5 × 5 ones do (17 of 28), and 12 pixels are the same share of a digit's
+width as the published 20; a quarter of the filters, a tenth of the examples. Scale paper has the published setting if
+the pictures are on this machine, and else the small one with the published seeds; verdicts name the pictures.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from recombine.tasks import (
     datasets,
     transitive_equivalence,
 )
-from recombine.tasks.exemplars import SCALES
+from recombine.tasks.exemplars import black
 from recombine.tasks.symbolic import ANCHORS
 
 NEAR, MIDDLE, FAR = "near", "middle", "far"
@@ -105,32 +105,16 @@ SMALL_CONVNET = Reader(
     optimisers=_for_all(sgd(3e-3, momentum=0.9)) | {"addition": sgd(1.5e-3, momentum=0.9)},
     net=Part(image_convnet, filters=(8, 8, 16, 16), kernel=3, dense=(64, 128)),
 )
-SMALL_RESNET = Reader(
-    source="digits",
-    enlarge=2,
-    side=16,
-    channels=1,
+SMALL_RESNET = replace(
+    SMALL_CONVNET,
     distances={NEAR: 0},
-    batch=64,
-    pool=100,
-    fresh=30,
-    totals=SMALL_TOTALS,
     epochs={"addition": 15, "context": 15},
     optimisers=_for_all(adam(1e-3)),
     net=Part(image_resnet, widths=(8, 16, 32, 64)),
 )
-SMALL_VIT = Reader(
-    source="digits",
-    enlarge=2,
-    side=16,
-    channels=1,
-    distances={NEAR: 0},
-    batch=64,
-    pool=100,
-    fresh=30,
-    totals=SMALL_TOTALS,
+SMALL_VIT = replace(
+    SMALL_RESNET,
     epochs={"addition": 60, "context": 60},
-    optimisers=_for_all(adam(1e-3)),
     net=Part(image_vit, patch=4, width=64, depth=4, heads=4, head=16, hidden=64),
 )
 MNIST_CONVNET = Reader(
@@ -147,7 +131,7 @@ MNIST_CONVNET = Reader(
     optimisers=_for_all(sgd(1e-4, momentum=0.9)),
     net=Part(image_convnet),
 )
-CIFAR_BLACK = tuple(round(-mean / spread, 4) for mean, spread in zip(*SCALES["cifar10"], strict=True))
+CIFAR_BLACK = black("cifar10")
 
 
 def _cifar(net: Part, optimiser: Optimiser, epochs: int) -> Reader:

@@ -46,6 +46,8 @@ def sweep_arm(task: str, exponent: int, loss: str = "squared") -> str:
 
 
 EXPONENTS = tuple(range(-6, 1))
+CONTEXT_RATES = {"squared": (0.002, 0.02), "cross-entropy": (0.01, 0.3)}
+"""Learning rates of context dependence: with the usual initial weights, and with smaller ones."""
 WIDE = 10_000
 """Hidden units of transitive equivalence at scale paper."""
 
@@ -138,13 +140,7 @@ def _sweep() -> dict[str, Trial]:
             found[sweep_arm(f"addition {anchors}", exponent)] = _trial("paper", task, recipe)
         for loss, part in (("squared", SQUARED_ERROR), ("cross-entropy", LOGISTIC)):
             for hidden in HIDDEN:
-                rate = (
-                    {"squared": 0.002, "cross-entropy": 0.01}[loss]
-                    if lazy
-                    else 0.02
-                    if loss == "squared"
-                    else 0.3
-                )
+                rate = CONTEXT_RATES[loss][0 if lazy else 1]
                 recipe = _full_batch(
                     "paper", sgd(rate), scaling, 5000, stop_below=1e-4, record_every=100, loss=part
                 )

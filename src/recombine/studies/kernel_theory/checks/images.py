@@ -12,10 +12,12 @@ from recombine.studies.kernel_theory.arms.images import (
     context_task,
     equivalence_task,
     image_arm,
+    readers,
     similarity_arm,
 )
 from recombine.studies.kernel_theory.arms.networks import HIDDEN
 from recombine.studies.kernel_theory.checks.kinds import kind_shares
+from recombine.studies.kernel_theory.predictions import KINDS
 from recombine.tasks.symbolic import ANCHORS
 from recombine.theory import addition_slope
 
@@ -46,21 +48,25 @@ def image_addition(evidence: Evidence) -> Verdict:
     ]
     conditions.append(Condition("smallest slope", min(slopes.values()), ">", 0.2))
     conditions.append(Condition("largest slope", max(slopes.values()), "<", 0.95))
-    conditions += [
-        Condition(
-            f"training error, {a}, {d}",
-            evidence[image_arm("ConvNet", f"addition {a}", d)]["mse_train"].mean(),
-        )
+    fitted = [
+        evidence[image_arm("ConvNet", f"addition {a}", d)]["mse_train"].mean()
         for a in ANCHORS
         for d in (NEAR, FAR)
     ]
+    conditions.append(Condition("largest training error", max(fitted), "<=", 0.05))
     spread = np.concatenate([evidence[image_arm("ConvNet", f"addition {a}", NEAR)]["slope"] for a in ANCHORS])
     return Verdict.of_arm(
         evidence,
         image_arm("ConvNet", "addition extrapolation", NEAR),
         conditions,
-        note=f"single nets, near: {_range(spread)}",
+        note=f"Single nets, near: {_range(spread)}. {_pictures(evidence)}",
     )
+
+
+def _pictures(evidence: Evidence) -> str:
+    """Which pictures were used, since those of scale paper may not be here."""
+    used = dict.fromkeys(reader.source for reader in readers(evidence.scale).values())
+    return f"Pictures: {', '.join(used)}"
 
 
 def image_context(evidence: Evidence) -> Verdict:
@@ -80,14 +86,18 @@ def image_context(evidence: Evidence) -> Verdict:
             ),
         ]
         conditions += [Condition(f"CD-{h} right, {distance}", right[h]) for h in (2, 1)]
-    return Verdict.of_arm(evidence, image_arm("ConvNet", context_task(3), NEAR), conditions)
+        fitted = min(arm["right_train"].mean() for arm in arms.values())
+        conditions.append(Condition(f"training pictures right, {distance}", fitted, ">=", 0.99))
+    first = image_arm("ConvNet", context_task(3), NEAR)
+    return Verdict.of_arm(evidence, first, conditions, note=_pictures(evidence))
 
 
 def image_shortcut(evidence: Evidence) -> Verdict:
     context, conditions = {}, []
     for distance in (FAR, NEAR):
         arms = {h: evidence[image_arm("ConvNet", context_task(h), distance)] for h in HIDDEN}
-        context[distance] = {h: kind_shares(arm, h)[3] for h, arm in arms.items()}
+        place = KINDS.index("context")
+        context[distance] = {h: kind_shares(arm, h)[place] for h, arm in arms.items()}
     shares = context[FAR]
     conditions.append(
         Condition(
@@ -97,18 +107,13 @@ def image_shortcut(evidence: Evidence) -> Verdict:
             2,
         )
     )
-    for h in HIDDEN:
-        additive = evidence[image_arm("ConvNet", context_task(h), FAR)]["additive_out"].mean()
-        conditions.append(Condition(f"additive on unseen cells, CD-{h}, far", additive, ">=", 0.8))
+    for distance in (FAR, NEAR):
+        for h in HIDDEN:
+            additive = evidence[image_arm("ConvNet", context_task(h), distance)]["additive_out"].mean()
+            conditions.append(Condition(f"additive on unseen cells, CD-{h}, {distance}", additive, ">=", 0.8))
     conditions += [Condition(f"share, CD-{h}, {d}", context[d][h]) for d in (FAR, NEAR) for h in HIDDEN]
-    conditions += [
-        Condition(
-            f"additive, CD-{h}, near",
-            evidence[image_arm("ConvNet", context_task(h), NEAR)]["additive_out"].mean(),
-        )
-        for h in HIDDEN
-    ]
-    return Verdict.of_arm(evidence, image_arm("ConvNet", context_task(3), FAR), conditions)
+    last = image_arm("ConvNet", context_task(3), FAR)
+    return Verdict.of_arm(evidence, last, conditions, note=_pictures(evidence))
 
 
 def foretold_slopes(evidence: Evidence, distance: str, value: str = "salience") -> dict[str, float]:
@@ -157,4 +162,8 @@ def other_readers(evidence: Evidence) -> Verdict:
         easy = evidence[image_arm(reader, context_task(1), NEAR)]["right_out"].mean()
         conditions.append(Condition(f"CD-3 right, {reader}", hard, "<=", 0.55))
         conditions.append(Condition(f"CD-1 minus CD-3, {reader}", easy - hard, ">", 0))
-    return Verdict.of_arm(evidence, image_arm("ViT", "addition extrapolation", NEAR), conditions)
+        sums = evidence[image_arm(reader, "addition extrapolation", NEAR)]
+        conditions.append(Condition(f"training error, {reader}", sums["mse_train"].mean()))
+        conditions.append(Condition(f"error on new pictures, {reader}", sums["mse_fresh"].mean()))
+    first = image_arm("ViT", "addition extrapolation", NEAR)
+    return Verdict.of_arm(evidence, first, conditions, note=_pictures(evidence))

@@ -75,7 +75,10 @@ def _worth(evidence: Evidence) -> Figure:
         distance: {a: evidence[image_arm("ConvNet", f"addition {a}", distance)] for a in ANCHORS}
         for distance in (NEAR, FAR)
     }
-    return worth_panels(rows, [OURS, OURS])
+    known = {
+        d: {a: values[i] for a, values in published.IMAGE_SLOPES.items()} for d, i in ((NEAR, 0), (FAR, 4))
+    }
+    return worth_panels(rows, [OURS, OURS], known)
 
 
 def _context(evidence: Evidence) -> Figure:

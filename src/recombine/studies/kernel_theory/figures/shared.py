@@ -37,8 +37,13 @@ def points(series: dict[str, list[np.ndarray]], names: list[str], label: str) ->
     return figure
 
 
-def worth_panels(rows: Mapping[str, Mapping[str, Arm]], inks: Sequence[str]) -> Figure:
-    """What numbers are worth to nets against what they are: one panel for every row and set of anchors."""
+def worth_panels(
+    rows: Mapping[str, Mapping[str, Arm]], inks: Sequence[str], published: Mapping[str, Mapping[str, float]]
+) -> Figure:
+    """What numbers are worth to nets against what they are: one panel for every row and set of anchors.
+
+    - `published`: slopes by row and anchors, where there are any.
+    """
     values = np.arange(-4, 5)
     with look():
         figure = blank_figure(height=4.4)
@@ -49,7 +54,9 @@ def worth_panels(rows: Mapping[str, Mapping[str, Arm]], inks: Sequence[str]) -> 
                 ax.plot(values, values, color=BASELINE, linewidth=0.8)
                 for worth in arm["worth"].reshape(-1, 9):
                     ax.plot(values, worth, "o", color=ink, markersize=2.5, alpha=0.7)
-                sentence(ax, f"{anchors}: slope {np.median(arm['slope']):.2f}")
+                known = published[row].get(anchors)
+                beside = "" if known is None else f" (published {known:.2f})"
+                sentence(ax, f"{anchors}: {np.median(arm['slope']):.2f}{beside}")
             line[0].set_ylabel(f"worth to the net, {row}")
         for ax in panels[-1]:
             ax.set_xlabel("true value")
