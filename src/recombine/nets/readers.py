@@ -81,9 +81,10 @@ def image_convnet(
     Stages `relu0`, `norm0`, ..., `pool`, `dense0`, ..., `output`. Weights are normal with variance 2 / fan_in.
 
     ```python
-    >>> import jax
+    >>> import equinox, jax
     >>> from recombine.nets import image_convnet, parameter_count
-    >>> parameter_count(image_convnet(size=(28, 28), channels=2, key=jax.random.key(0)))
+    >>> shapes = equinox.filter_eval_shape(image_convnet, size=(28, 28), channels=2, key=jax.random.key(0))
+    >>> parameter_count(shapes)
     1887873
 
     ```
@@ -159,9 +160,10 @@ def image_resnet(
     With `augment`, training moves pictures by up to so many pixels and mirrors them (`CropAndFlip`).
 
     ```python
-    >>> import jax
+    >>> import equinox, jax
     >>> from recombine.nets import image_resnet, parameter_count
-    >>> parameter_count(image_resnet(channels=6, key=jax.random.key(0)))
+    >>> shapes = equinox.filter_eval_shape(image_resnet, channels=6, key=jax.random.key(0))
+    >>> parameter_count(shapes)
     700737
 
     ```
@@ -264,9 +266,10 @@ def image_vit(
     """A vision transformer on patches, which answers from its first token.
 
     ```python
-    >>> import jax
+    >>> import equinox, jax
     >>> from recombine.nets import image_vit, parameter_count
-    >>> parameter_count(image_vit(channels=6, key=jax.random.key(0)))
+    >>> shapes = equinox.filter_eval_shape(image_vit, channels=6, key=jax.random.key(0))
+    >>> parameter_count(shapes)
     2208257
 
     ```

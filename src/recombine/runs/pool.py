@@ -79,11 +79,13 @@ class _Worker:
     def give(self, trial: Trial, fresh: bool) -> bool:
         """Sends a trial; false if the worker, idle until now, turns out to be dead."""
         order = {"trial": canonical_json(trial), "key": trial.key, "program": trial.program, "fresh": fresh}
+        self.trial = trial  # before it is sent: a worker that is interrupted in between has to be ended
         try:
             self.connection.send_bytes(json.dumps(order).encode())
         except OSError:
+            self.trial = None
             return False
-        self.trial, self.program = trial, trial.program
+        self.program = trial.program
         return True
 
     def listen(self) -> list[Any] | None:

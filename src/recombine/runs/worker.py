@@ -85,7 +85,10 @@ def _answer(
 
 
 def _send(connection: Connection, *message: Any) -> None:
-    connection.send_bytes(json.dumps(message).encode())
+    try:
+        connection.send_bytes(json.dumps(message).encode())
+    except OSError:
+        raise SystemExit from None  # nobody listens any more: the parent was interrupted
 
 
 def _end_with_parent() -> None:

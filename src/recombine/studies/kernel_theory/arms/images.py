@@ -160,7 +160,12 @@ def readers(scale: Scale) -> dict[str, Reader]:
     small = dict(zip(READERS, (SMALL_CONVNET, SMALL_RESNET, SMALL_VIT), strict=True))
     if scale == "smoke":
         few = {"addition": 34, "context": 54}
-        return {name: replace(reader, totals=few, fresh=2) for name, reader in small.items()}
+        tiny = {
+            "ConvNet": Part(image_convnet, filters=(2, 2, 2, 2), kernel=3, dense=(4,)),
+            "ResNet": Part(image_resnet, widths=(2, 2), blocks=1),
+            "ViT": Part(image_vit, patch=8, width=4, depth=1, heads=1, head=4, hidden=4),
+        }
+        return {n: replace(reader, totals=few, fresh=2, net=tiny[n]) for n, reader in small.items()}
     if scale == "quick":
         return small
     published = dict(zip(READERS, (MNIST_CONVNET, CIFAR_RESNET, CIFAR_VIT), strict=True))
