@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine import advise
-from recombine.advice import minimal_additions, retention
+from recombine.advice import labels, minimal_additions, retention
 from recombine.errors import InputError
 from recombine.tasks import (
     addition,
@@ -70,6 +70,14 @@ def test_labels_out_of_reach_are_named():
     for task in (context_dependence(), transitive_ordering(), logical(operation="and")):
         assert not len(advice_on(task).contradiction)
     assert "out of reach" in str(advice_on(transitive_equivalence()))
+
+
+def test_labels_that_are_too_many_to_look_into_are_said_to_be(monkeypatch):
+    monkeypatch.setattr(labels, "MOST_CONJUNCTIONS", 1)
+    advice = advice_on(transitive_equivalence())
+    assert advice.contradiction is None
+    assert advice.to_dict()["out_of_reach"] is None
+    assert "was not looked into" in " ".join(str(advice).split())
 
 
 def test_pairwise_connection_is_not_enough():

@@ -212,19 +212,18 @@ def _explained(guess: np.ndarray, values: np.ndarray) -> float:
 
 def contradiction(
     labels: CellLabels, interesting: Bool[np.ndarray, " cells"], sizes: Sequence[int]
-) -> Int[np.ndarray, "cells factors"]:
-    """Cells of interest whose two classes no sum over seen conjunctions can have together; empty if there is one, and
-    if cells or factors are too many to look.
+) -> Int[np.ndarray, "cells factors"] | None:
+    """Cells of interest whose two classes no sum over seen conjunctions can have together; empty if there is one.
+
+    `None` if cells or factors are too many to look.
 
     Such labels are out of reach of every kernel machine on a compositionally structured representation.
     """
-    work = 2 ** len(sizes) * (labels.seen.sum() + interesting.sum())
-    if (
-        len(labels.classes) != 2
-        or not 0 < interesting.sum() <= MOST_MACHINE_CELLS
-        or work > MOST_CONJUNCTIONS
-    ):
+    if len(labels.classes) != 2 or not interesting.any():
         return labels.cells[:0]
+    work = 2 ** len(sizes) * (labels.seen.sum() + interesting.sum())
+    if interesting.sum() > MOST_MACHINE_CELLS or work > MOST_CONJUNCTIONS:
+        return None
     cells = labels.cells[interesting]
     design = Conjunctions.of(labels.cells[labels.seen], sizes, order=len(sizes)).design(cells)
     found = separation(design, labels.values[interesting, 0])

@@ -75,10 +75,9 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         "slope": _slope(advice),
         "losses": _losses(advice),
         "flip": _flip(advice),
-        "out_of_reach": [
-            _levels(advice, cell)
-            for cell in (advice.contradiction if advice.contradiction is not None else ())
-        ],
+        "out_of_reach": None
+        if advice.contradiction is None
+        else [_levels(advice, cell) for cell in advice.contradiction],
         "additivity": {
             str(order): {
                 "additive": fit.additive,

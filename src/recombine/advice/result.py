@@ -58,7 +58,8 @@ class Advice:
     - `wishes`: what was asked; `basis`: what `with_cells` builds on.
     - `slope`, `losses`, `flip`: what exact kernel machines would answer on labelled cells of interest; `None` where
         the labels do not allow it, and `flip` also where nothing has to be turned.
-    - `contradiction`: cells of interest whose labels no compositionally structured model can have together.
+    - `contradiction`: cells of interest whose labels no compositionally structured model can have together; `None`
+        without labels, or if it was not looked for because cells or factors are too many.
     - `coverage`: by order, which conjunctions of the cells of interest are unseen.
     """
 

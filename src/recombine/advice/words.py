@@ -128,6 +128,8 @@ def label_lines(advice: Advice) -> Iterator[str]:
             break
         worst = "; ".join(cell_name(advice, cell) for cell in fit.worst)
         yield f"not additive at order {order} ({percent(max(fit.explained, 0))} explained); worst: {worst}"
+    if advice.labels is not None and advice.contradiction is None:
+        yield "whether the labels of unseen cells are out of reach was not looked into: cells or factors are too many"
     if advice.contradiction is not None and len(advice.contradiction):
         cells = "; ".join(cell_name(advice, cell) for cell in advice.contradiction[:SHOWN_CELLS])
         yield (

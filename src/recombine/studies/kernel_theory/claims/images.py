@@ -25,8 +25,8 @@ BETWEEN = ("5 pixels", MIDDLE, "15 pixels")
 CLAIMS = (
     Claim(
         "23",
-        "sums of pictured digits, fitted to 0.05: slopes larger with two partners (≥ 0.03) and at a distance (≥ 0.05), "
-        "equal for interpolation and both (0.06)",
+        "pictured sums, fitted to 0.05: slopes grow with partners (≥ 0.03) and distance (≥ 0.05); interpolation equals "
+        "both (0.06)",
         "figure",
         "0.55 to 0.78, 0.65 to 0.83",
         tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in ENDS),
@@ -48,8 +48,7 @@ CLAIMS = (
     ),
     Claim(
         "25",
-        "pictures apart: context alone has twice the share in CD-3 that it has in CD-2 and CD-1; answers are additive "
-        "(R² ≥ 0.8)",
+        "pictures apart: context's share in CD-3 is twice that in CD-2 and CD-1; answers are additive (R² ≥ 0.8)",
         "figure",
         "0.38, 0.02, 0.01",
         tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in ENDS),

@@ -75,8 +75,7 @@ CLAIMS = (
     ),
     Claim(
         "32",
-        "deep networks, cross-entropy: in CD-3 context alone counts more than the right conjunctions, in CD-2 and CD-1 "
-        "less",
+        "deep networks: context alone counts more than the right conjunctions in CD-3, less in CD-2 and CD-1",
         "figure",
         "2.7 to 2.3 against 0.7 to 0.4",
         tuple(deep_arm(f"CD-{h}", d) for h in HIDDEN for d in DEPTHS),
