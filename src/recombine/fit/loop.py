@@ -157,8 +157,8 @@ def fit(
         plateau.see(losses["validation"] if recipe.validation else losses["train"])
         if progress is not None:
             progress(step, total)
-    losses_at = records[0][1] if records else ()
-    curves = {name: np.stack([found[name] for _, found in records], axis=1) for name in losses_at}
+    recorded = tuple(records[0][1]) if records else ()
+    curves = {name: np.stack([found[name] for _, found in records], axis=1) for name in recorded}
     curves["step"] = np.array([at for at, _ in records])
     arrays = eqx.combine(state[0], state[1])
     return Fitted(seeds, tuple(status), curves, time.perf_counter() - started, arrays, static)
@@ -191,7 +191,8 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
         objective = loss
         for penalty, strength in zip(structure.penalties, numbers["penalties"], strict=True):
             objective = objective + strength * penalty.of(net, outputs, (x, y))
-        return objective, (loss, eqx.filter(eqx.filter(after, trainable(after), inverse=True), eqx.is_array))
+        untrained = eqx.filter(after, trainable(after), inverse=True)
+        return objective, (loss, eqx.filter(untrained, eqx.is_array))
 
     def one_seed(mine: tuple[PyTree, dict[str, Any]]) -> Any:
         seed_state, data = mine
