@@ -40,6 +40,5 @@ def test_a_sweep_compiles_once(gaussian_task: Task, compiled: list[str]) -> None
     run(decay=0.5)
     run(penalty=3.0)
     run(level=0.5)
-    run(exponent=2.0)
     run(steps=8)
     assert compiled == []

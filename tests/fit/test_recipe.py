@@ -63,7 +63,7 @@ def test_numbers_do_not_change_the_structure() -> None:
     others = [
         replace(recipe, optimiser=adamw(0.5, weight_decay=0.3)),
         replace(recipe, penalties=(replace(penalty, weight=7.0),)),
-        replace(recipe, noise=(replace(noise, level=2.0, exponent=2.0),)),
+        replace(recipe, noise=(replace(noise, level=2.0),)),
         replace(recipe, clip_norm=9.0, initial_scale=0.1, stop_below=0.1, diverge_above=5.0),
         replace(recipe, steps=None, epochs=3),
     ]

@@ -27,11 +27,14 @@ from recombine.fit.memory import release_freed_memory
 from recombine.fit.optimise import learning_rate, update_rule
 from recombine.fit.recipe import Recipe, Schedule
 from recombine.fit.spread import Spread, choose, over_seeds
-from recombine.nets import observe, parameter_count, trace, trainable
+from recombine.nets import noisy, observe, parameter_count, trace, trainable
+from recombine.nets.stages import Perturb
 from recombine.tasks import Task
 
 EVALUATION_ROWS = 64
 """Rows per block when losses are recorded; bounds the memory that recording takes."""
+PENALTIES = 1000
+"""Where the keys of random penalties begin among the keys of a step; stages come first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,27 +173,20 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
     program, static, numbers, shared, own, (start, total) = fixed
     structure, rule = program.structure, update_rule(program.structure, numbers)
 
-    def perturb(name: str, activity: Array, key: Array) -> Array:
-        for source, (noise, number) in enumerate(zip(structure.noise, numbers["noise"], strict=True)):
-            if name in noise.stages:
-                level, exponent = number
-                size = jnp.where(activity == 0, 0.0, jnp.abs(jnp.where(activity == 0, 1.0, activity)))
-                spread = jnp.where(exponent == 0, 1.0, size ** (exponent / 2))
-                draw = jax.random.normal(jax.random.fold_in(key, source), activity.shape)
-                activity = activity + level * spread * draw
-        return activity
-
     def objective(
         params: PyTree, buffers: PyTree, x: Array, y: Array, weight: Array | None, key: Array
     ) -> Any:
         net = eqx.combine(params, buffers, static)
-        noise = perturb if structure.noise else None
-        output, outputs, after = observe(net, x, key=key, weight=weight, perturb=noise)
+        perturb = _noise(structure, numbers, evaluation=False)
+        output, outputs, after = observe(net, x, key=key, weight=weight, perturb=perturb)
         per_example = structure.loss(output, y)
         loss = per_example.mean() if weight is None else (per_example * weight).sum() / weight.sum()
         objective = loss
-        for penalty, strength in zip(structure.penalties, numbers["penalties"], strict=True):
-            objective = objective + strength * penalty.of(net, outputs, (x, y))
+        for source, (penalty, strength) in enumerate(
+            zip(structure.penalties, numbers["penalties"], strict=True)
+        ):
+            draw = {"key": jax.random.fold_in(key, PENALTIES + source)} if penalty.random else {}
+            objective = objective + strength * penalty.of(net, outputs, (x, y), **draw)
         untrained = eqx.filter(after, trainable(after), inverse=True)
         return objective, (loss, eqx.filter(untrained, eqx.is_array))
 
@@ -224,22 +220,52 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
 
         seed_state, loss = jax.lax.cond(data["active"], train, rest, seed_state)
         net = eqx.combine(seed_state[0], seed_state[1], static)
-        found = {"train": loss}
-        for name in ("in", "out", "validation"):
-            found[name] = _loss_on(net, structure.loss, data, data[f"rows_{name}"])
+        found, perturb = {"train": loss}, _noise(structure, numbers, evaluation=True)
+        for position, name in enumerate(("in", "out", "validation")):
+            key = jax.random.fold_in(jax.random.fold_in(data["key"], 4 + position), start)
+            found[name] = _loss_on(net, structure.loss, data, data[f"rows_{name}"], perturb, key)
         return seed_state, found
 
     return over_seeds(one_seed, (state, own), program.how)
 
 
-def _loss_on(net: Any, loss: Callable[..., Array], data: dict[str, Array], rows: Array) -> Array:
+def _noise(structure: Recipe, numbers: dict[str, Any], *, evaluation: bool) -> Perturb | None:
+    """The noises of a recipe one after another, or only those that are on in evaluation, too."""
+    chosen = [
+        (source, noisy(noise.stages, level=level, exponent=noise.exponent))
+        for source, (noise, level) in enumerate(zip(structure.noise, numbers["noise"], strict=True))
+        if noise.evaluation or not evaluation
+    ]
+
+    def perturb(name: str, activity: Array, key: Array) -> Array:
+        for source, add in chosen:
+            activity = add(name, activity, jax.random.fold_in(key, source))
+        return activity
+
+    return perturb if chosen else None
+
+
+def _loss_on(
+    net: Any,
+    loss: Callable[..., Array],
+    data: dict[str, Array],
+    rows: Array,
+    perturb: Perturb | None,
+    key: Array,
+) -> Array:
     """The mean loss over some rows, NaN if there are none."""
     if not len(rows):
         return jnp.float32(jnp.nan)
     block = min(EVALUATION_ROWS, len(rows))
     blocks = -(-len(rows) // block)
     padded = jnp.concatenate([rows, jnp.repeat(rows[:1], blocks * block - len(rows))]).reshape(blocks, block)
-    losses = jax.lax.map(lambda i: loss(trace(net, data["inputs"][i])[0], data["targets"][i]), padded)
+
+    def losses_of(taken: Array, number: Array) -> Array:
+        noise_key = None if perturb is None else jax.random.fold_in(key, number)
+        output, _ = trace(net, data["inputs"][taken], perturb=perturb, noise_key=noise_key)
+        return loss(output, data["targets"][taken])
+
+    losses = jax.lax.map(lambda one: losses_of(*one), (padded, jnp.arange(blocks)))
     return losses.reshape(-1)[: len(rows)].mean()
 
 

@@ -24,10 +24,10 @@ def squared_and_absolute_error(
     return _per_example(error**2 + absolute * jnp.abs(error))
 
 
-def cross_entropy(outputs: Float[Array, "batch classes"], targets: Array) -> Float[Array, " batch"]:
-    """Softmax cross-entropy with integer classes."""
+def cross_entropy(outputs: Float[Array, "batch *parts classes"], targets: Array) -> Float[Array, " batch"]:
+    """Softmax cross-entropy with integer classes; with several parts to name, their mean."""
     logits = jax.nn.log_softmax(outputs)
-    return -jnp.take_along_axis(logits, targets.reshape(-1, 1), axis=1)[:, 0]
+    return -_per_example(jnp.take_along_axis(logits, targets.reshape(*outputs.shape[:-1], 1), axis=-1))
 
 
 def logistic(outputs: Array, targets: Array) -> Float[Array, " batch"]:

@@ -113,11 +113,12 @@ class Penalty:
     """`weight` times `of(net, trace, batch)`, added to the loss at every step.
 
     `of` is a function or a `Part`: it gets the net, the dictionary of all stage outputs and the pair
-    `(inputs, targets)` of the batch, and returns a scalar.
+    `(inputs, targets)` of the batch, and returns a scalar. With `random` it also gets a fresh `key`.
     """
 
     of: Callable[..., Any] | Part
     weight: float
+    random: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,19 @@ class Noise:
     """Activity noise in training: a stage's output `a` becomes `a + level |a|^(exponent/2) ξ`, ξ ~ N(0, 1).
 
     `stages` are stage names; the exponent is 0 for additive, 1 for Poisson-like and 2 for multiplicative
-    noise (Qian et al. 2025).
+    noise (Qian et al. 2025). With `evaluation`, recorded losses on seen, unseen and validation rows have the
+    noise, too.
     """
 
     stages: tuple[str, ...]
     level: float
     exponent: float = 1.0
+    evaluation: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("level", "exponent"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise InputError(f"noise {name}", getattr(self, name), "a finite number, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -229,7 +237,7 @@ class Recipe:
         schedule = self.schedule
         taken |= {"warmup": float(schedule.warmup), "factor": schedule.factor, "every": float(schedule.every)}
         taken["penalties"] = tuple(float(penalty.weight) for penalty in self.penalties)
-        taken["noise"] = tuple((float(noise.level), float(noise.exponent)) for noise in self.noise)
+        taken["noise"] = tuple(float(noise.level) for noise in self.noise)
         taken["clip_norm"] = 0.0 if self.clip_norm is None else self.clip_norm
         return taken
 
@@ -245,7 +253,7 @@ class Recipe:
             ),
             schedule=Schedule(self.schedule.kind, warmup=int(self.schedule.warmup > 0)),
             penalties=tuple(replace(penalty, weight=0.0) for penalty in self.penalties),
-            noise=tuple(replace(noise, level=0.0, exponent=0.0) for noise in self.noise),
+            noise=tuple(replace(noise, level=0.0) for noise in self.noise),
             clip_norm=None if self.clip_norm is None else 0.0,
             initial_scale=1.0,
             record_every=None,

@@ -1,9 +1,13 @@
 """Stages and architectures. A net is a function of `key` once its settings are fixed."""
 
+from recombine.nets.activations import identity, leaky_relu, sigmoid, tanh
 from recombine.nets.convnet import cnn_decoder, cnn_encoder, rotation_decoder
 from recombine.nets.convolution import Conv2d, ConvTranspose2d
-from recombine.nets.dense import BatchNorm, Dropout, LayerNorm, Linear
+from recombine.nets.dense import BatchNorm, BlockLinear, Dropout, LayerNorm, Linear
+from recombine.nets.film import film_net
 from recombine.nets.mlp import mlp
+from recombine.nets.modular import matched_width, modules_then_dense, parallel_mlp
+from recombine.nets.noise import activity_noise, noisy
 from recombine.nets.readers import CropAndFlip, image_convnet, image_resnet, image_vit
 from recombine.nets.rendering import FactorCanvas, RenderLayer, render_layer, render_net
 from recombine.nets.stages import (
@@ -19,9 +23,11 @@ from recombine.nets.stages import (
     trainable,
 )
 from recombine.nets.tokens import pixel_transformer, position_table, spatial_mlp
+from recombine.nets.wiring import Link, links, staged, weight_matrices, weighted_layers, with_matrices
 
 __all__ = [
     "BatchNorm",
+    "BlockLinear",
     "Buffer",
     "Chain",
     "Conv2d",
@@ -31,25 +37,41 @@ __all__ = [
     "FactorCanvas",
     "LayerNorm",
     "Linear",
+    "Link",
     "Net",
     "PReLU",
     "RenderLayer",
     "Reshape",
+    "activity_noise",
     "cnn_decoder",
     "cnn_encoder",
     "evaluate",
+    "film_net",
+    "identity",
     "image_convnet",
     "image_resnet",
     "image_vit",
+    "leaky_relu",
+    "links",
+    "matched_width",
     "mlp",
+    "modules_then_dense",
+    "noisy",
     "observe",
+    "parallel_mlp",
     "parameter_count",
     "pixel_transformer",
     "position_table",
     "render_layer",
     "render_net",
     "rotation_decoder",
+    "sigmoid",
     "spatial_mlp",
+    "staged",
+    "tanh",
     "trace",
     "trainable",
+    "weight_matrices",
+    "weighted_layers",
+    "with_matrices",
 ]

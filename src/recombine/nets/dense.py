@@ -8,6 +8,7 @@ from typing import TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.scipy.linalg
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.nets.stages import Buffer
@@ -32,6 +33,44 @@ class Linear(eqx.Module):
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
         product = x @ self.weight
+        return product if self.bias is None else product + self.bias
+
+
+class BlockLinear(eqx.Module):
+    """Several linear maps side by side, weight `(blocks, inputs, outputs)` of one block: a dense map that is block
+    diagonal by construction.
+
+    Features `[i * inputs, (i + 1) * inputs)` belong to block `i`. Initialised as in PyTorch, by a block's own fan-in.
+
+    ```python
+    >>> import jax, jax.numpy as jnp
+    >>> from recombine.nets import BlockLinear
+    >>> layer = BlockLinear(2, 3, 1, key=jax.random.key(0))
+    >>> layer(jnp.ones((5, 6))).shape, layer.matrix.shape, int((layer.matrix != 0).sum())
+    ((5, 2), (6, 2), 6)
+
+    ```
+    """
+
+    weight: Float[Array, "blocks inputs outputs"]
+    bias: Float[Array, " blocks*outputs"] | None
+
+    def __init__(
+        self, blocks: int, inputs: int, outputs: int, *, bias: bool = True, key: PRNGKeyArray
+    ) -> None:
+        weight_key, bias_key = jax.random.split(key)
+        self.weight = uniform_fan_in(weight_key, (blocks, inputs, outputs), inputs)
+        self.bias = uniform_fan_in(bias_key, (blocks * outputs,), inputs) if bias else None
+
+    @property
+    def matrix(self) -> Float[Array, "all_inputs all_outputs"]:
+        """The same map as one matrix, zero outside the blocks."""
+        return jax.scipy.linalg.block_diag(*self.weight)
+
+    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        blocks, inputs, outputs = self.weight.shape
+        parts = x.reshape(*x.shape[:-1], blocks, inputs)
+        product = jnp.einsum("...bi,bio->...bo", parts, self.weight).reshape(*x.shape[:-1], blocks * outputs)
         return product if self.bias is None else product + self.bias
 
 

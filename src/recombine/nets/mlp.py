@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
 import equinox as eqx
 import jax
 from jaxtyping import PRNGKeyArray
@@ -14,16 +18,18 @@ from recombine.nets.stages import Chain, Net, Reshape, Stage
 def mlp(
     *,
     inputs: int,
-    width: int,
-    depth: int,
+    width: int | Sequence[int],
+    depth: int | None = None,
     outputs: int | tuple[int, ...],
     activation: Stage = jax.nn.relu,
+    bias: bool = True,
     normalise: bool = False,
     normal: bool = False,
     key: PRNGKeyArray,
 ) -> Net:
     """A perceptron with `depth` hidden layers of `width` units and a linear output.
 
+    Hidden layers of different widths, such as a bottleneck, are given as `width=(128, 2, 128)`, without `depth`.
     Stages `hidden0` ... give the activations after the non-linearity, `output` the result, reshaped to
     `outputs` if that is a picture's shape. With `normalise`, batch normalisation stands between each linear
     map and its non-linearity (stages `linear0`, `norm0`, `hidden0`, ...), and hidden weights are drawn
@@ -39,27 +45,35 @@ def mlp(
 
     ```
     """
-    if depth < 0:
-        raise InputError("depth", depth, "a number of hidden layers, 0 or more")
+    hidden = _hidden_widths(width, depth)
     shape = (outputs,) if isinstance(outputs, int) else outputs
-    size = 1
-    for side in shape:
-        size *= side
-    widths = [inputs, *[width] * depth]
     stages: list[tuple[str, Stage]] = []
-    for layer in range(depth):
-        linear = _linear(widths[layer], width, normal=normal, key=jax.random.fold_in(key, layer))
+    for layer, (before, after) in enumerate(pairwise((inputs, *hidden))):
+        linear = _linear(before, after, bias=bias, normal=normal, key=jax.random.fold_in(key, layer))
         if normalise:
             linear = eqx.tree_at(lambda new: new.weight, linear, linear.weight * 6**0.5)
-            stages += [(f"linear{layer}", linear), (f"norm{layer}", BatchNorm(width))]
+            stages += [(f"linear{layer}", linear), (f"norm{layer}", BatchNorm(after))]
             stages += [(f"hidden{layer}", activation)]
         else:
             stages += [(f"hidden{layer}", Chain(linear, activation))]
-    readout = _linear(widths[-1], size, normal=normal, key=jax.random.fold_in(key, depth))
+    last = (inputs, *hidden)[-1]
+    readout = _linear(
+        last, math.prod(shape), bias=bias, normal=normal, key=jax.random.fold_in(key, len(hidden))
+    )
     stages += [("output", Chain(readout, Reshape(shape)))]
     return Net(tuple(name for name, _ in stages), tuple(stage for _, stage in stages))
 
 
-def _linear(inputs: int, outputs: int, *, normal: bool, key: PRNGKeyArray) -> Linear:
-    linear = Linear(inputs, outputs, key=key)
+def _hidden_widths(width: int | Sequence[int], depth: int | None) -> tuple[int, ...]:
+    if isinstance(width, int):
+        if depth is None or depth < 0:
+            raise InputError("depth", depth, "a number of hidden layers, 0 or more")
+        return (width,) * depth
+    if depth is not None:
+        raise InputError("depth", depth, "none: every hidden layer has a width of its own")
+    return tuple(width)
+
+
+def _linear(inputs: int, outputs: int, *, bias: bool, normal: bool, key: PRNGKeyArray) -> Linear:
+    linear = Linear(inputs, outputs, bias=bias, key=key)
     return he_normal(linear, jax.random.fold_in(key, 1)) if normal else linear

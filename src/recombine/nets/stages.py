@@ -118,7 +118,12 @@ def watch(stage: Stage, x: Array, *, key: PRNGKeyArray | None, weight: Array | N
 
 
 def trace(
-    net: Staged, x: Array, *, key: PRNGKeyArray | None = None, perturb: Perturb | None = None
+    net: Staged,
+    x: Array,
+    *,
+    key: PRNGKeyArray | None = None,
+    perturb: Perturb | None = None,
+    noise_key: PRNGKeyArray | None = None,
 ) -> tuple[Array, dict[str, Array]]:
     """Runs a net and keeps what every stage gives.
 
@@ -126,7 +131,8 @@ def trace(
 
     - `x`: `(batch, ...)`.
     - `key`: `None` to evaluate, a random key to run as in training.
-    - `perturb`: changes stage outputs on the way, for activity noise; needs a key.
+    - `perturb`: changes stage outputs on the way, for activity noise (`recombine.nets.noisy`); off without a key.
+    - `noise_key`: for noise in evaluation, where `key` is `None`; by default it follows from `key`.
 
     **Returns:**
 
@@ -141,7 +147,7 @@ def trace(
 
     ```
     """
-    return observe(net, x, key=key, perturb=perturb)[:2]
+    return observe(net, x, key=key, perturb=perturb, noise_key=noise_key)[:2]
 
 
 def observe(
@@ -151,6 +157,7 @@ def observe(
     key: PRNGKeyArray | None,
     weight: Float[Array, " batch"] | None = None,
     perturb: Perturb | None = None,
+    noise_key: PRNGKeyArray | None = None,
 ) -> tuple[Array, dict[str, Array], Any]:
     """`trace`, and the net with what its stages have taken in (the running statistics of batch normalisation).
 
@@ -170,7 +177,8 @@ def observe(
     ```
     """
     outputs, after = {}, net
-    noise_key = None if key is None else jax.random.fold_in(key, len(net.stages))
+    if noise_key is None and key is not None:
+        noise_key = jax.random.fold_in(key, len(net.stages))
     for position, (name, stage) in enumerate(net.stages):
         own_key = None if key is None else jax.random.fold_in(key, position)
         x, seen = watch(stage, x, key=own_key, weight=weight)

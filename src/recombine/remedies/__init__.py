@@ -1,15 +1,42 @@
 """Published changes of data, net or recipe that restore composition."""
 
+from recombine.remedies.activity import (
+    activity,
+    activity_of,
+    cost,
+    pushed_activity_of,
+    weighted_activity,
+    weighted_activity_of,
+)
 from recombine.remedies.curricula import add_single_factors
+from recombine.remedies.jacobian import jacobian_activity, noise_level, penalty_weight
 from recombine.remedies.penalties import entropy_of, flatness, spectrum_entropy, variance_of
 from recombine.remedies.rendering import ForcedRendering, forced_rendering
+from recombine.remedies.weight_norms import l1, l1_of, l2, l2_of, l12, l12_of, l21, l21_of
 
 __all__ = [
     "ForcedRendering",
+    "activity",
+    "activity_of",
     "add_single_factors",
+    "cost",
     "entropy_of",
     "flatness",
     "forced_rendering",
+    "jacobian_activity",
+    "l1",
+    "l1_of",
+    "l2",
+    "l2_of",
+    "l12",
+    "l12_of",
+    "l21",
+    "l21_of",
+    "noise_level",
+    "penalty_weight",
+    "pushed_activity_of",
     "spectrum_entropy",
     "variance_of",
+    "weighted_activity",
+    "weighted_activity_of",
 ]

@@ -5,6 +5,7 @@ from recombine.tasks.bump_images import bump_images
 from recombine.tasks.bumps import bumps, bumps_on_canvas
 from recombine.tasks.bumps_real import bumps_real, half_pixel_hole
 from recombine.tasks.composites import composite_images
+from recombine.tasks.compositions import composition, gaussian_wedge, random_composition
 from recombine.tasks.draws import draw_with_replacement, draw_without_replacement
 from recombine.tasks.encodings import (
     angle_cos_sin,
@@ -16,8 +17,10 @@ from recombine.tasks.encodings import (
     super_inputs,
 )
 from recombine.tasks.exemplars import Exemplars, load_exemplars
+from recombine.tasks.film_roll import film_roll
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
+from recombine.tasks.modular import Sines, modular_task, sine_functions
 from recombine.tasks.resplit import with_random_hole
 from recombine.tasks.reverse import reverse_bumps
 from recombine.tasks.rotation import cross_fade, rotated, rotation_circle, rotation_digits, rotation_gap
@@ -44,6 +47,7 @@ from recombine.tasks.task import Task
 __all__ = [
     "Exemplars",
     "Glyph",
+    "Sines",
     "Task",
     "addition",
     "angle_cos_sin",
@@ -54,27 +58,33 @@ __all__ = [
     "bumps_on_canvas",
     "bumps_real",
     "composite_images",
+    "composition",
     "context_dependence",
     "cross_fade",
     "datasets",
     "dispersed_addition",
     "draw_with_replacement",
     "draw_without_replacement",
+    "film_roll",
+    "gaussian_wedge",
     "glyph",
     "glyph_source",
     "half_pixel_hole",
     "invariance",
     "load_exemplars",
     "logical",
+    "modular_task",
     "one_hot",
     "partial_exposure",
     "ramp",
     "ramp_with_presence",
+    "random_composition",
     "reverse_bumps",
     "rotated",
     "rotation_circle",
     "rotation_digits",
     "rotation_gap",
+    "sine_functions",
     "single_factor_positions",
     "single_factor_renderings",
     "single_factor_rows",

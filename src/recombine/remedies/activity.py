@@ -1,0 +1,170 @@
+"""Penalties on activity and on the weights that carry it, which make nets modular (Qian et al. 2025).
+
+The arithmetic (`weighted_activity_of`, `pushed_activity_of`, `activity_of`) is made of operators alone, so it takes
+arrays of NumPy, JAX and PyTorch alike. The penalties themselves, `(net, trace, batch) -> scalar`, go into a
+`recombine.Recipe`, or through `cost` into a training loop of one's own.
+
+**Reference:** Qian, Liang and Fiete, Modular connectivity in neural networks emerges from Poisson noise-motivated
+regularisation, and promotes robustness and compositional generalisation, 2025, arXiv 2512.13707.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from recombine.errors import InputError
+from recombine.nets import Link, links, staged, trace
+from recombine.nets.convolution import Conv2d
+from recombine.nets.wiring import PerExample, with_squared_weights
+
+Activities = Mapping[str, Array]
+
+
+def power_of(activity: Any, alpha: float) -> Any:
+    """|a|^alpha; with alpha 0 one for every unit, silent or not."""
+    if alpha < 0:
+        raise InputError("alpha", alpha, "an exponent of 0 or more")
+    if alpha == 0:
+        return activity * 0 + 1
+    return activity * activity if alpha == 2 else abs(activity) ** alpha
+
+
+def weighted_activity_of(activity: Any, next_weight: Any, *, alpha: float = 2.0) -> Any:
+    """Mean over examples of Σ_i |a_i|^alpha Σ_j w_ij²: how much noise of variance |a|^alpha arrives at the next units.
+
+    **Arguments:**
+
+    - `activity`: `(batch, units)`, from NumPy, JAX or PyTorch.
+    - `next_weight`: `(units, next units)`, of the same kind (PyTorch's `linear.weight.T`).
+    - `alpha`: 2 is the published choice, which no rescaling of units can escape; 1 is Poisson-like noise.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.remedies import weighted_activity_of
+    >>> float(weighted_activity_of(np.array([[1.0, 3.0], [-1.0, 1.0]]), np.array([[2.0], [1.0]])))
+    9.0
+
+    ```
+    """
+    if activity.ndim != 2 or next_weight.ndim != 2 or activity.shape[1] != next_weight.shape[0]:
+        shapes = f"activity {tuple(activity.shape)}, next_weight {tuple(next_weight.shape)}"
+        raise InputError("weights", shapes, "(batch, units) and (units, next units)")
+    return (power_of(activity, alpha).mean(0) * (next_weight**2).sum(1)).sum()
+
+
+def pushed_activity_of(activity: Any, push: Callable[[Any], Any], *, alpha: float = 2.0) -> Any:
+    """`weighted_activity_of` for any linear map: `push` is the map with squared weights and without bias.
+
+    For a convolution in PyTorch: `push=lambda v: F.conv2d(v, conv.weight**2, stride=conv.stride, padding=...)`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.remedies import pushed_activity_of, weighted_activity_of
+    >>> activity, weight = np.ones((4, 3)), np.arange(6.0).reshape(3, 2)
+    >>> pushed = pushed_activity_of(activity, lambda variance: variance @ weight**2)
+    >>> bool(pushed == weighted_activity_of(activity, weight))
+    True
+
+    ```
+    """
+    return push(power_of(activity, alpha)).sum() / len(activity)
+
+
+def activity_of(activity: Any, *, alpha: float = 2.0) -> Any:
+    """Mean over examples of Σ_i |a_i|^alpha, without regard to where the activity goes.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.remedies import activity_of
+    >>> float(activity_of(np.array([[1.0, 2.0], [0.0, -1.0]])))
+    3.0
+
+    ```
+    """
+    return power_of(activity, alpha).sum() / len(activity)
+
+
+def weighted_activity(
+    net: Any, trace: Activities, batch: Any, *, alpha: float = 2.0, stages: Sequence[str] | None = None
+) -> Float[Array, ""]:
+    """The weighted-activity penalty Σ_l E Σ_i |a_i^l|^alpha Σ_j (w_ij^{l+1})², over the hidden layers of a net.
+
+    Inputs and biases are not penalised. Dense and convolutional layers; a convolution is penalised by the
+    variance that arrives at all of its output pixels. Differentiable in activity and weights.
+
+    **Arguments:**
+
+    - `stages`: the stages whose activity counts; by default all that a linear map reads.
+
+    ```python
+    >>> import jax, jax.numpy as jnp
+    >>> from recombine.nets import mlp, trace
+    >>> from recombine.remedies import weighted_activity
+    >>> net = mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0))
+    >>> output, stages = trace(net, jnp.ones((5, 3)))
+    >>> float(weighted_activity(net, stages, None)) > 0
+    True
+
+    ```
+    """
+    total = jnp.zeros(())
+    for link in _hidden_links(net, stages):
+        activity = link.reads(trace[link.source])  # type: ignore[index]
+        if isinstance(link.layer, Conv2d) or (isinstance(link.layer, PerExample) and activity.ndim > 2):
+            total = total + pushed_activity_of(activity, with_squared_weights(link.layer), alpha=alpha)
+        else:
+            total = total + weighted_activity_of(activity, link.matrix, alpha=alpha)
+    return total
+
+
+def activity(
+    net: Any, trace: Activities, batch: Any, *, alpha: float = 2.0, stages: Sequence[str] | None = None
+) -> Float[Array, ""]:
+    """`activity_of` the hidden stages, summed: activity decay."""
+    total = jnp.zeros(())
+    for link in _hidden_links(net, stages):
+        total = total + activity_of(trace[link.source], alpha=alpha)  # type: ignore[index]
+    return total
+
+
+def cost(net: Any, x: Array, penalty: Callable[..., Array] = weighted_activity, **settings: Any) -> Array:
+    """A penalty in a training loop of one's own: `loss + 1e-3 * cost(net, x)`.
+
+    **Arguments:**
+
+    - `net`: a net with stages, or Equinox's own `MLP` or `Sequential` of dense and convolutional layers.
+    - `x`: the batch's inputs, `(batch, ...)`.
+    - `penalty`: any of this package's penalties, by default `weighted_activity`.
+    - `settings`: passed on to it.
+
+    ```python
+    >>> import equinox as eqx, jax, jax.numpy as jnp
+    >>> from recombine.remedies import cost
+    >>> net = eqx.nn.MLP(3, 2, width_size=8, depth=2, key=jax.random.key(0))
+    >>> gradients = eqx.filter_grad(lambda net: 1e-3 * cost(net, jnp.ones((5, 3))))(net)
+    >>> bool((gradients.layers[1].weight != 0).any())
+    True
+
+    ```
+    """
+    readable = staged(net)
+    _, activities = trace(readable, x)
+    return penalty(readable, activities, (x, None), **settings)
+
+
+def _hidden_links(net: Any, stages: Sequence[str] | None) -> list[Link]:
+    """The links that read a stage, or only some stages."""
+    found = [link for link in links(net) if link.source is not None]
+    if stages is None:
+        return found
+    known = [link.source for link in found]
+    unknown = [name for name in stages if name not in known]
+    if unknown:
+        raise InputError(
+            "stages", unknown[0], f"stages that a linear map reads: {', '.join(map(str, known))}"
+        )
+    return [link for link in found if link.source in stages]
