@@ -1,0 +1,183 @@
+"""How far a division of units into modules cuts the net: weight inside blocks, and Newman modularity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from recombine.errors import InputError
+from recombine.probes.connectivity.layered import Chain
+
+
+def layered_graph(weights: Chain) -> Float[np.ndarray, "units units"]:
+    """The symmetric graph of all units, |W| between neighbouring layers and nothing elsewhere.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity import layered_graph
+    >>> layered_graph((np.array([[-2.0]]), np.array([[1.0]]))).tolist()
+    [[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+
+    ```
+    """
+    starts = np.cumsum([0, weights[0].shape[0], *(matrix.shape[1] for matrix in weights)])
+    graph = np.zeros((starts[-1], starts[-1]))
+    for layer, matrix in enumerate(weights):
+        rows, columns = slice(starts[layer], starts[layer + 1]), slice(starts[layer + 1], starts[layer + 2])
+        graph[rows, columns] = np.abs(matrix)
+        graph[columns, rows] = np.abs(matrix).T
+    return graph
+
+
+def in_block_mass(
+    weights: Chain, labels: Sequence[Int[np.ndarray, " units"]], *, power: float = 2.0
+) -> dict[str, Float[np.ndarray, " layers"]]:
+    """The share of Σ|w|^power that joins units of one module, layer by layer.
+
+    **Returns:**
+
+    `mass`; `chance`, what equal weights would give, Σ_m n_m n'_m / (n n'); `score`, (mass - chance) / (1 - chance),
+    NaN if chance is 1. Units with label -1 are left out.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity import in_block_mass
+    >>> found = in_block_mass((np.array([[3.0, 1.0], [1.0, 1.0]]),), ([0, 1], [0, 1]))
+    >>> {name: float(value[0].round(3)) for name, value in found.items()}
+    {'mass': 0.833, 'chance': 0.5, 'score': 0.667}
+
+    ```
+    """
+    labels = check_labels(weights, labels)
+    found: dict[str, list[float]] = {"mass": [], "chance": [], "score": []}
+    for layer, matrix in enumerate(weights):
+        before, after = labels[layer], labels[layer + 1]
+        live = np.ix_(before >= 0, after >= 0)
+        size = np.abs(matrix[live]) ** power
+        same = (before[:, None] == after)[live]
+        total = size.sum()
+        if not total > 0:
+            raise InputError(f"weights[{layer}]", "only zeros between live units", "at least one connection")
+        mass, chance = float(size[same].sum() / total), float(same.mean())
+        found["mass"].append(mass)
+        found["chance"].append(chance)
+        found["score"].append((mass - chance) / (1 - chance) if chance < 1 else np.nan)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def newman(graph: Any, labels: Any) -> float:
+    """Newman modularity of any undirected graph: Q = (1/2M) Σ_ij (G_ij - k_i k_j / 2M) [c_i = c_j].
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity import newman
+    >>> newman(np.kron(np.eye(2), np.ones((3, 3))), [0, 0, 0, 1, 1, 1])  # two parts without a connection
+    0.5
+
+    ```
+    """
+    array, groups = np.asarray(graph, dtype=np.float64), np.asarray(labels)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InputError("graph", f"shape {array.shape}", "a square matrix, as many rows as columns")
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InputError("graph", "values below 0 or not finite", "numbers of 0 or more")
+    if not np.allclose(array, array.T):
+        raise InputError("graph", "a matrix that differs from its transpose", "a symmetric matrix")
+    if groups.shape != (len(array),):
+        raise InputError("labels", f"shape {groups.shape}", f"a module number for each of {len(array)} units")
+    total = array.sum()
+    if not total > 0:
+        raise InputError("graph", "no connection", "at least one")
+    degree = array.sum(axis=1)
+    same = groups[:, None] == groups
+    return float((array[same].sum() - np.outer(degree, degree)[same].sum() / total) / total)
+
+
+def newman_modularity(weights: Chain, labels: Sequence[Int[np.ndarray, " units"]]) -> float:
+    """`newman` of the layered graph of |W| over live units: at most 1 - 1/K for K equal modules.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity import newman_modularity
+    >>> newman_modularity((np.eye(4), np.eye(4)), (np.arange(4), np.arange(4), np.arange(4)))
+    0.75
+
+    ```
+    """
+    labels = check_labels(weights, labels)
+    return _newman([np.abs(matrix) for matrix in weights], _indicators(labels))
+
+
+def newman_null(
+    weights: Chain, labels: Sequence[Int[np.ndarray, " units"]], *, permutations: int = 100, seed: int = 0
+) -> dict[str, float]:
+    """Newman modularity against nets whose weights were shuffled within each layer, labels kept.
+
+    **Returns:**
+
+    `newman`, the shuffled nets' `null_mean` and `null_std`, and `z`, the distance from their mean in their standard
+    deviations.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity import newman_null
+    >>> labels = (np.arange(4).repeat(4),) * 3
+    >>> found = newman_null((np.kron(np.eye(4), np.ones((4, 4))),) * 2, labels)
+    >>> found["newman"], bool(found["z"] > 10)
+    (0.75, True)
+
+    ```
+    """
+    if permutations < 2:
+        raise InputError("permutations", permutations, "2 or more")
+    labels = check_labels(weights, labels)
+    indicators = _indicators(labels)
+    sizes = [np.abs(matrix) for matrix in weights]
+    live = [np.ix_(before >= 0, after >= 0) for before, after in pairwise(labels)]
+    rng = np.random.default_rng(seed)
+    shuffled = []
+    for _ in range(permutations):
+        drawn = []
+        for size, there in zip(sizes, live, strict=True):
+            copy = np.zeros_like(size)
+            copy[there] = rng.permutation(size[there].ravel()).reshape(size[there].shape)
+            drawn.append(copy)
+        shuffled.append(_newman(drawn, indicators))
+    found, mean, spread = (
+        _newman(sizes, indicators),
+        float(np.mean(shuffled)),
+        float(np.std(shuffled, ddof=1)),
+    )
+    z = (found - mean) / spread if spread > 1e-12 else np.nan
+    return {"newman": found, "null_mean": mean, "null_std": spread, "z": float(z)}
+
+
+def check_labels(weights: Chain, labels: Sequence[Any]) -> tuple[Int[np.ndarray, " units"], ...]:
+    """Labels as integer arrays that fit the weights."""
+    sizes = [weights[0].shape[0], *(matrix.shape[1] for matrix in weights)]
+    found = tuple(np.asarray(values) for values in labels)
+    if [values.shape for values in found] != [(size,) for size in sizes]:
+        raise InputError("labels", [values.shape for values in found], f"module numbers for {sizes} units")
+    return found
+
+
+def _indicators(labels: Sequence[Int[np.ndarray, " units"]]) -> list[Float[np.ndarray, "units modules"]]:
+    modules = max(int(values.max()) for values in labels) + 1
+    return [(values[:, None] == np.arange(modules)).astype(float) for values in labels]
+
+
+def _newman(sizes: Sequence[np.ndarray], indicators: Sequence[np.ndarray]) -> float:
+    """Q from the weight between every two modules, without the graph of all units."""
+    inside, ends = 0.0, np.zeros(indicators[0].shape[1])
+    for size, before, after in zip(sizes, indicators[:-1], indicators[1:], strict=True):
+        between = before.T @ size @ after
+        inside += float(np.trace(between))
+        ends += between.sum(axis=0) + between.sum(axis=1)
+    total = ends.sum() / 2
+    if not total > 0:
+        raise InputError("weights", "no connection between live units", "at least one")
+    return float(inside / total - ((ends / (2 * total)) ** 2).sum())
