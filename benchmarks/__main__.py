@@ -1,6 +1,7 @@
 """Runs the benchmarks: prints a table, and with `--json FILE` writes the numbers.
 
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
+    python -m benchmarks modularity       weighted activity beside L2 and PyTorch; nine regimes with two jobs, 6 minutes
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
     python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
@@ -27,11 +28,19 @@ def main() -> None:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", nargs="?", choices=["training", "study", "advise", "second-opinion"], default="training"
+        "what",
+        nargs="?",
+        choices=["training", "modularity", "study", "advise", "second-opinion"],
+        default="training",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE")
     parser.add_argument("--repeats", type=int, default=7, help="measurements of each side (default 7)")
-    parser.add_argument("--only", nargs="+", metavar="CASE", help="small, wide, mlp, cnn, render, seeds")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="CASE",
+        help="small, wide, mlp, cnn, render, seeds; of modularity: steps, regimes",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 0, 1], help="of the second opinion")
     parser.add_argument("--epochs", type=int, default=300, help="of the second opinion")
     options = parser.parse_args()
@@ -44,6 +53,8 @@ def main() -> None:
         from benchmarks.advise import at_scale
 
         rows = at_scale()
+    elif options.what == "modularity":
+        rows = modularity_rows(options.repeats, options.only)
     else:
         rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
     print(table(rows))
@@ -56,13 +67,9 @@ def main() -> None:
 
 def training_rows(repeats: int, only: list[str] | None) -> list[Row]:
     """The engine beside PyTorch, on one core."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before JAX and PyTorch start their threads
-    import torch
-
+    use_one_core()
     from benchmarks.training import against_pytorch, cases, many_seeds
 
-    torch.set_num_threads(1)
     rows = []
     for name, case in cases().items():
         if only is None or name in only:
@@ -70,6 +77,26 @@ def training_rows(repeats: int, only: list[str] | None) -> list[Row]:
     if only is None or "seeds" in only:
         rows += many_seeds(cases()["mlp"], seeds=8, repeats=repeats)
     return rows
+
+
+def modularity_rows(repeats: int, only: list[str] | None) -> list[Row]:
+    """All regimes with two jobs, then single steps on one core."""
+    from benchmarks.modularity import regimes, steps
+
+    rows = [regimes()] if only is None or "regimes" in only else []
+    if only is None or "steps" in only:
+        use_one_core()
+        rows += steps(repeats=repeats)
+    return rows
+
+
+def use_one_core() -> None:
+    """Pins this process before JAX and PyTorch start their threads."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def study_rows() -> list[Row]:

@@ -88,6 +88,29 @@ class RenderNet(nn.Module):
         return first.penalty(entropy, flatness) + second.penalty(entropy, flatness)
 
 
+class LeakyNet(nn.Module):
+    """The counterpart of `recombine.nets.mlp` with leaky units, and of its weighted activity and squared weights."""
+
+    def __init__(self, *widths: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(*sizes) for sizes in pairwise(widths))
+        self.activities: list[Tensor] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.activities = []
+        for layer in self.layers[:-1]:
+            x = nn.functional.leaky_relu(layer(x), 0.1)
+            self.activities.append(x)
+        return self.layers[-1](x)
+
+    def penalty(self, weighted: float = 1e-3, squares: float = 1e-4) -> Tensor:
+        """Both penalties, of the batch that went through last."""
+        total = squares * sum((layer.weight**2).sum() for layer in self.layers)
+        for activity, layer in zip(self.activities, self.layers[1:], strict=True):
+            total = total + weighted * ((activity**2).mean(0) * (layer.weight**2).sum(0)).sum()
+        return total
+
+
 def _unit(vectors: Tensor, dim: int) -> Tensor:
     return vectors / vectors.norm(dim=dim, keepdim=True)
 

@@ -87,51 +87,53 @@ def against_pytorch(case: Case, *, repeats: int) -> Row:
     module, rows = case.peer(), len(case.task.train)
     batch, steps = case.recipe.batch_for(rows), case.recipe.steps_for(rows)
     inputs, targets = torch.tensor(case.task.inputs), torch.tensor(case.task.targets)
-    penalty = module.penalty if isinstance(module, peers.RenderNet) else None
+    penalty = getattr(module, "penalty", None)
+    batches = peers.ordered if case.recipe.sampling == "ordered" else peers.shuffled
     optimiser = _torch_optimiser(module, case.recipe.optimiser)
 
     def eager() -> None:
-        order = peers.shuffled(rows, batch, steps)
-        peers.train(module, inputs, targets, order, optimiser, penalty=penalty)
+        peers.train(module, inputs, targets, batches(rows, batch, steps), optimiser, penalty=penalty)
 
-    theirs, ours = in_turns(eager, _compiled(case, seeds=1), repeats=repeats)
+    theirs, ours = in_turns(eager, compiled(case, seeds=1), repeats=repeats)
     return Row(
         name=case.name,
         quantity="times less CPU time than PyTorch",
         measured=median_ratio(theirs, ours),
         goal=case.goal,
         at_least=True,
-        detail={"PyTorch µs/step": _per_step(theirs, steps), "recombine µs/step": _per_step(ours, steps)},
+        detail={"PyTorch µs/step": per_step(theirs, steps), "recombine µs/step": per_step(ours, steps)},
     )
 
 
 def many_seeds(case: Case, *, seeds: int, repeats: int) -> list[Row]:
     """CPU time of many seeds in one call over that of one seed, and how often the training loop compiled."""
-    compiled: list[str] = []
+    programs: list[str] = []
 
     def listen(event: str, seconds: float, **labels: Any) -> None:
         if event == "/jax/core/compile/backend_compile_duration" and "_advance" in labels.get("fun_name", ""):
-            compiled.append(event)
+            programs.append(event)
 
-    together, alone = _compiled(case, seeds=seeds), _compiled(case, seeds=1)
+    together, alone = compiled(case, seeds=seeds), compiled(case, seeds=1)
     alone()
     jax.monitoring.register_event_duration_secs_listener(listen)
     many, one = in_turns(together, alone, repeats=repeats)
     name, steps = f"{case.name}, {seeds} seeds in one call", case.recipe.steps_for(len(case.task.train))
-    detail = {f"{seeds} seeds µs/step": _per_step(many, steps), "one seed µs/step": _per_step(one, steps)}
+    detail = {f"{seeds} seeds µs/step": per_step(many, steps), "one seed µs/step": per_step(one, steps)}
     return [
         Row(name, "times the CPU time of one seed", median_ratio(many, one), seeds, False, detail),
-        Row(name, "compilations", len(compiled), 1, False, {}),
+        Row(name, "compilations", len(programs), 1, False, {}),
     ]
 
 
-def _compiled(case: Case, *, seeds: int) -> Callable[[], object]:
+def compiled(case: Case, *, seeds: int = 1) -> Callable[[], object]:
+    """The case by `fit`, with one record at the end."""
     steps = case.recipe.steps_for(len(case.task.train))
     recipe = replace(case.recipe, record_every=steps)
     return lambda: fit(case.net, case.task, recipe, seeds=range(seeds))
 
 
-def _per_step(seconds: list[float], steps: int) -> float:
+def per_step(seconds: list[float], steps: int) -> float:
+    """Microseconds."""
     return statistics.median(seconds) / steps * 1e6
 
 

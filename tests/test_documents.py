@@ -10,9 +10,12 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = {
     "add_cells": {},
+    "modularity_report": {},
     "demo": {"n": 8, "steps": 2, "width": 4, "seeds": (0,)},
     "own_task_and_net": {"steps": 20},
     "audit_arrays": {},
+    "penalty_in_your_own_loop": {"steps": 20},
+    "penalty_in_torch": {"steps": 20},
 }
 
 

@@ -12,9 +12,22 @@ from recombine.errors import DatasetError, InputError, StoreError
 from recombine.parts import Part
 
 if TYPE_CHECKING:
-    from recombine import fit, nets, probes, remedies, report, runs, spaces, studies, tasks, theory
+    from recombine import (
+        fit,
+        modularity,
+        nets,
+        probes,
+        remedies,
+        report,
+        runs,
+        spaces,
+        studies,
+        tasks,
+        theory,
+    )
     from recombine.advice import Advice, advise
     from recombine.fit import Fitted, Noise, Penalty, Recipe, Schedule, adam, adamw, sgd
+    from recombine.modularity import ModularityReport, modularity_report
     from recombine.runs import Store, Trial, execute
     from recombine.spaces import (
         Space,
@@ -33,6 +46,7 @@ __all__ = [
     "DatasetError",
     "Fitted",
     "InputError",
+    "ModularityReport",
     "Noise",
     "Part",
     "Penalty",
@@ -58,6 +72,8 @@ __all__ = [
     "fit",
     "fraction_hole",
     "masked_hole",
+    "modularity",
+    "modularity_report",
     "nets",
     "one_hot",
     "probes",
@@ -77,6 +93,7 @@ __all__ = [
 _HOMES = {
     "recombine.advice": "Advice advise",
     "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
+    "recombine.modularity": "ModularityReport modularity_report",
     "recombine.runs": "Store Trial execute",
     "recombine.spaces": "Space Split centre_hole corner_hole cross_hole fraction_hole masked_hole",
     "recombine.studies": "reproduce",

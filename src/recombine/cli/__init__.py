@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from recombine._version import __version__
-from recombine.cli import advise, data, runs, studies
+from recombine.cli import advise, data, modularity, runs, studies
 from recombine.cli.shared import say
 from recombine.errors import DatasetError, InputError, StoreError
 
@@ -18,7 +18,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (studies.demo, advise.advise, studies.reproduce, studies.claims, studies.report):
+for command in (
+    studies.demo,
+    advise.advise,
+    modularity.modularity,
+    studies.reproduce,
+    studies.claims,
+    studies.report,
+):
     app.command()(command)
 app.add_typer(runs.app, name="runs")
 app.add_typer(data.app, name="data")

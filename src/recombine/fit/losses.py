@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from recombine.errors import InputError
+
 
 def _per_example(values: Array) -> Float[Array, " batch"]:
     return values.reshape(values.shape[0], -1).mean(axis=1)
@@ -26,6 +28,10 @@ def squared_and_absolute_error(
 
 def cross_entropy(outputs: Float[Array, "batch *parts classes"], targets: Array) -> Float[Array, " batch"]:
     """Softmax cross-entropy with integer classes; with several parts to name, their mean."""
+    if targets.size != outputs.size // outputs.shape[-1]:
+        raise InputError(
+            "targets", f"shape {targets.shape}", f"a class for each part of outputs {outputs.shape}"
+        )
     logits = jax.nn.log_softmax(outputs)
     return -_per_example(jnp.take_along_axis(logits, targets.reshape(*outputs.shape[:-1], 1), axis=-1))
 

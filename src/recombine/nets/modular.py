@@ -42,7 +42,12 @@ def parallel_mlp(
 
     ```
     """
-    return _net(_modules(modules, (inputs, *[width] * depth), activation, key), modules, outputs, key)
+    if depth < 0:
+        raise InputError("depth", depth, "a number of hidden layers, 0 or more")
+    hidden = _modules(modules, (inputs, *[width] * depth), activation, key)
+    last = BlockLinear(modules, width if depth else inputs, outputs, key=jax.random.fold_in(key, depth))
+    names = tuple(f"hidden{layer}" for layer in range(depth))
+    return Net((*names, "output"), (*hidden, last))
 
 
 def modules_then_dense(
@@ -105,6 +110,10 @@ def matched_width(make: Callable[..., Any], parameters: int) -> int:
 
     high = 1
     while count(high) < parameters:
+        if count(2 * high) == count(high):
+            raise InputError(
+                "make", f"{count(high)} parameters at any width", "a net that grows with its width"
+            )
         high *= 2
     low = high // 2
     while high - low > 1:
@@ -120,10 +129,3 @@ def _modules(modules: int, widths: tuple[int, ...], activation: Stage, key: PRNG
         Chain(BlockLinear(modules, before, after, key=jax.random.fold_in(key, layer)), activation)
         for layer, (before, after) in enumerate(pairwise(widths))
     ]
-
-
-def _net(hidden: list[Stage], modules: int, outputs: int, key: PRNGKeyArray) -> Net:
-    last = hidden[-1].layers[0].weight.shape[-1]  # type: ignore[attr-defined]
-    readout = BlockLinear(modules, last, outputs, key=jax.random.fold_in(key, len(hidden)))
-    names = tuple(f"hidden{layer}" for layer in range(len(hidden)))
-    return Net((*names, "output"), (*hidden, readout))

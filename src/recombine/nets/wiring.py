@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
-from recombine.nets.convolution import Conv2d
+from recombine.nets.convolution import Conv2d, ConvTranspose2d
 from recombine.nets.dense import BlockLinear, Linear
 from recombine.nets.stages import Chain, Net, Reshape, Stage
 
@@ -36,7 +36,7 @@ class PerExample(eqx.Module):
         return jax.vmap(self.layer)(x)
 
 
-Weighted: TypeAlias = Linear | BlockLinear | Conv2d | PerExample
+Weighted: TypeAlias = Linear | BlockLinear | Conv2d | ConvTranspose2d | PerExample
 """A linear map between units: what has connections."""
 
 
@@ -63,7 +63,7 @@ def matrix_of(layer: Weighted) -> Float[Array, "before after"]:
     if isinstance(layer, BlockLinear):
         return layer.matrix
     weight = layer.weight
-    if isinstance(layer, Conv2d):
+    if isinstance(layer, Conv2d | ConvTranspose2d):
         return jnp.sqrt((weight**2).sum(axis=(0, 1)))
     if isinstance(layer, PerExample):  # Equinox puts outputs first
         return weight.T if weight.ndim == 2 else jnp.sqrt((weight**2).sum(axis=(2, 3))).T
@@ -123,8 +123,48 @@ def weighted_layers(net: Any) -> tuple[Weighted, ...]:
     return tuple(leaf for leaf in jax.tree.leaves(net, is_leaf=_is_map) if _is_map(leaf))
 
 
+def connections(net: Any) -> tuple[Float[Array, "before after"], ...]:
+    """The matrices of all `links`; a dense layer that reads every pixel of a convolution is summed over pixels.
+
+    ```python
+    >>> import jax
+    >>> from recombine.nets import Chain, Conv2d, Linear, Net, Reshape
+    >>> from recombine.nets.wiring import connections
+    >>> pixels = Conv2d(1, 4, 3, padding=1, key=jax.random.key(0))
+    >>> net = Net(("pixels", "output"), (pixels, Chain(Reshape((100,)), Linear(100, 3, key=jax.random.key(1)))))
+    >>> [matrix.shape for matrix in connections(net)]
+    [(1, 4), (4, 3)]
+
+    ```
+    """
+    found: list[Array] = []
+    before: Weighted | None = None
+    for link in links(net):
+        matrix = link.matrix
+        if _is_convolution(before) and not _is_convolution(link.layer):
+            matrix = _summed_over_pixels(
+                matrix, found[-1].shape[1], channels_last=not isinstance(before, PerExample)
+            )
+        found.append(matrix)
+        before = link.layer
+    return tuple(found)
+
+
+def _is_convolution(layer: Any) -> bool:
+    inner = layer.layer if isinstance(layer, PerExample) else layer
+    return isinstance(inner, Conv2d | ConvTranspose2d | eqx.nn.Conv2d)
+
+
+def _summed_over_pixels(matrix: Array, channels: int, *, channels_last: bool) -> Array:
+    """Root sum of squares over the pixels of a flattened picture; untouched if it is none."""
+    if matrix.shape[0] == channels or matrix.shape[0] % channels:
+        return matrix
+    shape, pixels = ((-1, channels), 0) if channels_last else ((channels, -1), 1)
+    return jnp.sqrt((matrix.reshape(*shape, matrix.shape[1]) ** 2).sum(axis=pixels))
+
+
 def weight_matrices(net: Any) -> tuple[np.ndarray, ...]:
-    """The net's connections from input to output, as the probes of connectivity take them.
+    """The net's `connections` from input to output in float64, as the probes of connectivity take them.
 
     ```python
     >>> import jax
@@ -134,7 +174,7 @@ def weight_matrices(net: Any) -> tuple[np.ndarray, ...]:
 
     ```
     """
-    return tuple(np.asarray(link.matrix, dtype=np.float64) for link in links(net))
+    return tuple(np.asarray(matrix, dtype=np.float64) for matrix in connections(net))
 
 
 def with_matrices(net: Any, matrices: Any) -> Any:
@@ -156,7 +196,7 @@ def staged(module: Any) -> Net:
     """A net with stages from Equinox's `MLP` or `Sequential`, sharing its weights; one with stages is left alone.
 
     Every `equinox.nn.Linear` or `Conv2d` begins a stage (`hidden0`, ..., `output`); functions without weights, which
-    take one example, join the stage before them.
+    take one example, join the stage before them. Dropout is off.
 
     ```python
     >>> import equinox as eqx, jax
@@ -216,6 +256,10 @@ def _is_map(layer: Any) -> bool:
 def _converted(layer: Any) -> Stage:
     if isinstance(layer, eqx.nn.Lambda):
         layer = layer.fn
+    if isinstance(layer, eqx.nn.Dropout):
+        layer = eqx.nn.inference_mode(layer)  # activity is read without it
+    if layer is jnp.ravel:
+        return Reshape((-1,))
     trained = jax.tree.leaves(eqx.filter(layer, eqx.is_inexact_array))
     if trained and not isinstance(layer, eqx.nn.Linear | eqx.nn.Conv2d):
         raise InputError(

@@ -18,8 +18,7 @@ from jaxtyping import Array, Float
 
 from recombine.errors import InputError
 from recombine.nets import Link, links, staged, trace
-from recombine.nets.convolution import Conv2d
-from recombine.nets.wiring import PerExample, with_squared_weights
+from recombine.nets.wiring import with_squared_weights
 
 Activities = Mapping[str, Array]
 
@@ -30,7 +29,12 @@ def power_of(activity: Any, alpha: float) -> Any:
         raise InputError("alpha", alpha, "an exponent of 0 or more")
     if alpha == 0:
         return activity * 0 + 1
-    return activity * activity if alpha == 2 else abs(activity) ** alpha
+    if alpha == 2:
+        return activity * activity
+    if alpha >= 1:
+        return abs(activity) if alpha == 1 else abs(activity) ** alpha
+    silent = activity == 0  # where the slope is infinite: let no gradient through
+    return (abs(activity) + silent) ** alpha * ~silent
 
 
 def weighted_activity_of(activity: Any, next_weight: Any, *, alpha: float = 2.0) -> Any:
@@ -114,7 +118,7 @@ def weighted_activity(
     total = jnp.zeros(())
     for link in _hidden_links(net, stages):
         activity = link.reads(trace[link.source])  # type: ignore[index]
-        if isinstance(link.layer, Conv2d) or (isinstance(link.layer, PerExample) and activity.ndim > 2):
+        if activity.ndim > 2:  # pictures or tokens
             total = total + pushed_activity_of(activity, with_squared_weights(link.layer), alpha=alpha)
         else:
             total = total + weighted_activity_of(activity, link.matrix, alpha=alpha)

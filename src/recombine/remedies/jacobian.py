@@ -44,7 +44,8 @@ def jacobian_activity(
     - `projections`: 0 takes every output in turn (exact); otherwise that many random combinations of outputs, whose
         mean is the same, from one backward pass each.
     - `loss`: with `"cross-entropy"` the length of ∂y/∂a is taken in the curvature of the loss, diag(p) - ppᵀ
-        (Gauss-Newton), which itself is held fixed.
+        (Gauss-Newton), which itself is held fixed; outputs `(batch, parts, classes)` are summed over parts. Noise
+        of level σ then stands for a weight of σ² / (2 · parts).
     - `key`: for random projections; a recipe gives it if its `Penalty` is `random`.
 
     ```python
@@ -69,8 +70,7 @@ def jacobian_activity(
         raise InputError("stages", unknown[0], f"hidden stages: {', '.join(names)}")
 
     def output(shifts: Mapping[str, Array]) -> Array:
-        shifted = run(net, batch[0], perturb=_shift(shifts), noise_key=jax.random.key(0))[0]
-        return shifted.reshape(len(shifted), -1)
+        return run(net, batch[0], perturb=_shift(shifts), noise_key=jax.random.key(0))[0]
 
     activities = {name: trace[name] for name in chosen}
     outputs, pull = jax.vjp(output, jax.tree.map(jnp.zeros_like, activities))
@@ -90,23 +90,22 @@ def _shift(shifts: Mapping[str, Array]) -> Callable[[str, Array, PRNGKeyArray], 
 
 
 def _directions(
-    outputs: Float[Array, "batch outputs"], loss: Loss, projections: int, key: PRNGKeyArray | None
-) -> Float[Array, "directions batch outputs"]:
+    outputs: Float[Array, batch * shape], loss: Loss, projections: int, key: PRNGKeyArray | None
+) -> Float[Array, "directions batch *shape"]:
     """Vectors v whose Σ v vᵀ (or its mean over random ones) is the curvature of the loss in the outputs."""
-    batch, size = outputs.shape
     if loss not in {"squared", "cross-entropy"}:
         raise InputError("loss", loss, "'squared' or 'cross-entropy'")
-    if loss == "squared":
-        if projections:
-            assert key is not None
-            return jax.random.normal(key, (projections, batch, size))
-        return jnp.broadcast_to(jnp.eye(size)[:, None], (size, batch, size))
-    chance = jax.lax.stop_gradient(jax.nn.softmax(outputs))
     if projections:
         assert key is not None
-        draw = jnp.sqrt(chance) * jax.random.normal(key, (projections, batch, size))
-        return draw - chance * draw.sum(axis=-1, keepdims=True)
-    return jnp.sqrt(chance).T[:, :, None] * (jnp.eye(size)[:, None] - chance)
+        drawn = jax.random.normal(key, (projections, *outputs.shape))
+    else:
+        size = outputs[0].size
+        drawn = jnp.broadcast_to(jnp.eye(size).reshape(size, 1, *outputs.shape[1:]), (size, *outputs.shape))
+    if loss == "squared":
+        return drawn
+    chance = jax.lax.stop_gradient(jax.nn.softmax(outputs))
+    drawn = jnp.sqrt(chance) * drawn
+    return drawn - chance * drawn.sum(axis=-1, keepdims=True)
 
 
 def penalty_weight(level: float, outputs: int) -> float:
@@ -125,7 +124,7 @@ def penalty_weight(level: float, outputs: int) -> float:
         raise InputError(
             "level and outputs", (level, outputs), "a level of 0 or more and at least one output"
         )
-    return round(level**2 / outputs, 15)
+    return float(f"{level**2 / outputs:.15g}")
 
 
 def noise_level(weight: float, outputs: int) -> float:

@@ -11,7 +11,8 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
-from recombine.nets import links, weighted_layers
+from recombine.nets import weighted_layers
+from recombine.nets.wiring import connections
 
 
 def l1_of(weights: Sequence[Any]) -> Any:
@@ -68,9 +69,9 @@ def l2(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
 
 def l12(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
     """`l12_of` the maps that read stages or the input; a convolution counts by channel."""
-    return l12_of([link.matrix for link in links(net)])
+    return l12_of(connections(net))
 
 
 def l21(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
     """`l21_of` the maps that read stages or the input; a convolution counts by channel."""
-    return l21_of([link.matrix for link in links(net)])
+    return l21_of(connections(net))

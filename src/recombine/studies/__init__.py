@@ -9,6 +9,7 @@ from recombine.studies.study import Drawing, Reproduction, Study, recall, reprod
 STUDIES = {
     "forced-rendering": "recombine.studies.forced_rendering",
     "kernel-theory": "recombine.studies.kernel_theory",
+    "poisson-modularity": "recombine.studies.poisson_modularity",
 }
 """The studies by name, and the modules that hold them; a module is imported when its study is asked for."""
 

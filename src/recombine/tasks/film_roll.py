@@ -44,6 +44,8 @@ def film_roll(
 
     ```
     """
+    if not 0 < held_out < 1:
+        raise InputError("held_out", held_out, "a share between 0 and 1")
     library = load_exemplars(source, enlarge=enlarge)
     order = np.random.default_rng([seed, 5]).permutation(len(library.images))
     n_test = round(held_out * len(order))

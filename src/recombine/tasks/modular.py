@@ -111,6 +111,8 @@ def modular_task(
         raise InputError("inputs", inputs, "'uniform', 'sparse', 'grid' or 'correlated'")
     if not 0 <= permuted <= 1:
         raise InputError("permuted", permuted, "a share from 0 to 1")
+    if permuted and inputs != "correlated":
+        raise InputError("permuted", permuted, "0, or inputs='correlated'")
     rng = np.random.RandomState(seed if draw is None else draw)
     sines = Sines.drawn(rng, modules, _range(frequencies, modules))
     drawn = [REACH * (2 * rng.rand(rows, modules) - 1) for rows in (train, test)]

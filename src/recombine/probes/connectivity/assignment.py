@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.linalg import eigh
 
 from recombine.errors import InputError
-from recombine.probes.connectivity.graph import layered_graph, newman_modularity
+from recombine.probes.connectivity.clusters import RESTARTS, k_means
+from recombine.probes.connectivity.graph import layer_modularity, layered_graph
 from recombine.probes.connectivity.layered import Chain, Live, checked_live
 
 Labels: TypeAlias = tuple[Int[np.ndarray, " units"], ...]
 """A module number for every unit of the inputs, the hidden layers and the outputs; -1 for dead units."""
 
 DEAD = -1
-RESTARTS = 20
 
 
 def influence(
@@ -44,10 +45,11 @@ def influence(
 
 def input_labels(weights: Chain, inputs: Sequence[int] | None) -> Int[np.ndarray, " inputs"]:
     """The modules of the inputs; by default every input is one of its own."""
-    return _labels("inputs", inputs, weights[0].shape[0])
+    return unit_labels("inputs", inputs, weights[0].shape[0])
 
 
-def _labels(field: str, given: Sequence[int] | None, size: int) -> Int[np.ndarray, " units"]:
+def unit_labels(field: str, given: Sequence[int] | None, size: int) -> Int[np.ndarray, " units"]:
+    """The given module numbers of so many units, checked; by default every unit is a module of its own."""
     if given is None:
         return np.arange(size)
     labels = np.asarray(given)
@@ -63,7 +65,7 @@ def assign_known(
     outputs: Sequence[int] | None = None,
     live: Live | None = None,
 ) -> Labels:
-    """Every unit joins the module whose inputs reach it most (`influence`).
+    """Every unit joins the module whose inputs reach it most (`influence`); hidden units that none reaches are dead.
 
     **Arguments:**
 
@@ -82,9 +84,12 @@ def assign_known(
     masks = checked_live(weights, live)
     reached = influence(weights, inputs, live=masks)
     modules = reached[0].shape[1]
-    found = [np.where(mask, table.argmax(axis=1), DEAD) for mask, table in zip(masks, reached, strict=True)]
+    shares = [table / np.maximum(table.sum(axis=0), np.finfo(float).tiny) for table in reached]
+    found = [np.where(mask, share.argmax(axis=1), DEAD) for mask, share in zip(masks, shares, strict=True)]
+    for layer in range(1, len(weights)):
+        found[layer][~reached[layer].any(axis=1)] = DEAD
     if outputs is not None:
-        found[-1] = _labels("outputs", outputs, weights[-1].shape[1])
+        found[-1] = unit_labels("outputs", outputs, weights[-1].shape[1])
         if found[-1].max() >= modules:
             raise InputError(
                 "outputs", outputs, f"module numbers from 0 to {modules - 1}, as the inputs have"
@@ -115,17 +120,18 @@ def assign_unknown(
     ```
     """
     masks = checked_live(weights, live)
+    units = int(sum(mask.sum() for mask in masks))
+    if not 1 <= modules <= units:
+        raise InputError("modules", modules, f"a number from 1 to {units}, the live units of the net")
+    return _clustered(masks, _leading(weights, masks, modules)[1], restarts, seed)
+
+
+def _clustered(masks: Live, vectors: np.ndarray, restarts: int, seed: int) -> Labels:
+    """As many clusters of live units as there are eigenvectors, layer by layer."""
     keep = np.concatenate(masks)
-    if not 1 <= modules <= keep.sum():
-        raise InputError(
-            "modules", modules, f"a number from 1 to {int(keep.sum())}, the live units of the net"
-        )
-    graph = layered_graph(weights)[np.ix_(keep, keep)]
-    vectors = _leading(graph, modules)[1]
     found = np.full(len(keep), DEAD)
-    found[keep] = _k_means(vectors, modules, restarts, seed)
-    cuts = np.cumsum([len(mask) for mask in masks])[:-1]
-    return tuple(np.split(found, cuts))
+    found[keep] = k_means(_unit_rows(vectors), vectors.shape[1], restarts=restarts, seed=seed)
+    return tuple(np.split(found, np.cumsum([len(mask) for mask in masks])[:-1]))
 
 
 def choose_modules(
@@ -141,8 +147,11 @@ def choose_modules(
     **Arguments:**
 
     - `most`: the largest number tried.
-    - `by`: `"newman"` takes the clustering with the largest Newman modularity, `"gap"` the largest step between
-        neighbouring leading eigenvalues of the graph.
+    - `by`: `"newman"` takes the clustering with the largest modularity, every layer compared with its own chance
+        (`layer_modularity`), so that nothing is gained by a cut between early and late layers; `"gap"` the largest
+        step between neighbouring leading eigenvalues of the graph, above those that a chain of layers has without
+        any modules. Weights alone always fall into some clusters: that a number comes out is no sign of modules,
+        see `newman_null`.
 
     ```python
     >>> import numpy as np
@@ -154,36 +163,47 @@ def choose_modules(
 
     ```
     """
+    if most < 1:
+        raise InputError("most", most, "1 or more")
     masks = checked_live(weights, live)
     most = min(most, int(sum(mask.sum() for mask in masks)))
     if by == "gap":
-        keep = np.concatenate(masks)
-        values = _leading(layered_graph(weights)[np.ix_(keep, keep)], most)[0]
+        values = _leading(weights, masks, most + 1)[0]
+        values = np.maximum(values, _second_of_chain(weights, masks))
         return int(np.argmax(values[:-1] - values[1:])) + 1 if len(values) > 1 else 1
     if by != "newman":
         raise InputError("by", by, "'newman' or 'gap'")
+    vectors = _leading(weights, masks, most)[1]
     scores = [
-        newman_modularity(weights, assign_unknown(weights, k, live=masks, seed=seed))
+        layer_modularity(weights, _clustered(masks, vectors[:, :k], RESTARTS, seed))
         for k in range(1, most + 1)
     ]
     best = max(scores)
     return next(k for k, score in enumerate(scores, start=1) if score >= best - 1e-9)
 
 
-def _leading(graph: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues of the normalised graph, descending, and their eigenvectors in columns."""
-    degree = graph.sum(axis=1)
+def _second_of_chain(weights: Chain, live: Live) -> float:
+    """The second eigenvalue of the normalised graph if every layer were one unit: what depth alone gives."""
+    mass = np.array(
+        [np.abs(m[np.ix_(a, b)]).sum() for m, a, b in zip(weights, live[:-1], live[1:], strict=True)]
+    )
+    degree = np.append(mass, 0) + np.append(0, mass)
+    scale = np.sqrt(degree[:-1] * degree[1:])
+    between = np.divide(mass, scale, out=np.zeros_like(mass), where=scale > 0)
+    return float(np.linalg.eigvalsh(np.diag(between, 1) + np.diag(between, -1))[-2])
+
+
+def _leading(weights: Chain, live: Live, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues of the normalised graph of live units, descending, and eigenvectors in columns."""
+    keep = np.concatenate(live)
+    graph = layered_graph(weights)[np.ix_(keep, keep)]
+    degree, units = graph.sum(axis=1), len(graph)
     scale = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
-    values, vectors = np.linalg.eigh(scale[:, None] * graph * scale)
-    order = np.argsort(values)[::-1][:count]
-    return values[order], vectors[:, order]
+    wanted = (max(0, units - count), units - 1)
+    values, vectors = eigh(scale[:, None] * graph * scale, subset_by_index=wanted)
+    return values[::-1], vectors[:, ::-1]
 
 
-def _k_means(points: np.ndarray, clusters: int, restarts: int, seed: int) -> Int[np.ndarray, " points"]:
-    from sklearn.cluster import KMeans
-
+def _unit_rows(points: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(points, axis=1, keepdims=True)
-    unit = np.divide(points, length, out=np.zeros_like(points), where=length > 0)
-    distinct = len(np.unique(unit.round(9), axis=0))
-    fitted = KMeans(min(clusters, distinct), n_init=restarts, random_state=seed).fit(unit)
-    return fitted.labels_.astype(int)
+    return np.divide(points, length, out=np.zeros_like(points), where=length > 0)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from recombine.errors import InputError
-from recombine.probes.connectivity.assignment import influence
+from recombine.probes.connectivity.assignment import influence, unit_labels
 from recombine.probes.connectivity.layered import Chain, Live
 
 
@@ -65,8 +65,9 @@ def jacobian_ratio(
         raise InputError(
             "jacobian", f"{n_out} outputs and {n_in} inputs", "as many of each (square), or their modules"
         )
-    columns = np.arange(n_in) if inputs is None else np.asarray(inputs)
-    lines = np.arange(n_out) if outputs is None else np.asarray(outputs)
+    if not np.isfinite(array).all():
+        raise InputError("jacobian", "values that are not finite", "finite numbers")
+    columns, lines = unit_labels("inputs", inputs, n_in), unit_labels("outputs", outputs, n_out)
     same = lines[:, None] == columns
     if same.all() or not same.any():
         raise InputError(

@@ -112,6 +112,34 @@ def newman_modularity(weights: Chain, labels: Sequence[Int[np.ndarray, " units"]
     return _newman([np.abs(matrix) for matrix in weights], _indicators(labels))
 
 
+def layer_modularity(weights: Chain, labels: Sequence[Int[np.ndarray, " units"]]) -> float:
+    """Like `newman_modularity`, but chance knows the layers: units connect only to the layers next to theirs.
+
+    Σ_l Σ_m (e_lm - r_lm s_lm / e_l) / Σ_l e_l, with e_l the weight of layer l, e_lm its part inside module m, and r_lm
+    and s_lm its part that leaves and that reaches units of m (Barber's bipartite modularity, layer by layer).
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity.graph import layer_modularity, newman_modularity
+    >>> dense = (np.ones((2, 2)),) * 3
+    >>> early, late = np.zeros(2, dtype=int), np.ones(2, dtype=int)
+    >>> layer_modularity(dense, (early, early, late, late)), newman_modularity(dense, (early, early, late, late))
+    (0.0, 0.16666666666666663)
+
+    ```
+    """
+    indicators = _indicators(check_labels(weights, labels))
+    gained = total = 0.0
+    for matrix, before, after in zip(weights, indicators[:-1], indicators[1:], strict=True):
+        between = before.T @ np.abs(matrix) @ after
+        layer = between.sum()
+        expected = (between.sum(axis=0) * between.sum(axis=1)).sum() / layer if layer > 0 else 0.0
+        gained, total = gained + np.trace(between) - expected, total + layer
+    if not total > 0:
+        raise InputError("weights", "no connection between live units", "at least one")
+    return float(gained / total)
+
+
 def newman_null(
     weights: Chain, labels: Sequence[Int[np.ndarray, " units"]], *, permutations: int = 100, seed: int = 0
 ) -> dict[str, float]:

@@ -45,6 +45,7 @@ def layer_weights(weights: Sequence[Any], *, rows: Rows = "inputs") -> Chain:
     if isinstance(weights, np.ndarray) and weights.ndim == 2:
         raise InputError("weights", f"one matrix {weights.shape}", "a list of matrices")
     found: list[Matrix] = []
+    behind_kernel = False
     for number, weight in enumerate(weights):
         array = np.asarray(weight)
         if array.dtype.kind not in "fiu" or array.ndim not in {2, 4} or not array.size:
@@ -58,15 +59,17 @@ def layer_weights(weights: Sequence[Any], *, rows: Rows = "inputs") -> Chain:
             raise InputError(f"weights[{number}]", f"{bad} values that are not finite", "finite numbers")
         array = array if rows == "inputs" else _inputs_first(array)
         matrix = array if array.ndim == 2 else np.sqrt((array**2).sum(axis=(0, 1)))
-        if found and np.ndim(weights[number - 1]) == 4 and matrix.ndim == 2:
+        if behind_kernel and array.ndim == 2:
             matrix = _summed_over_pixels(matrix, found[-1].shape[1], rows)
         found.append(matrix)
+        behind_kernel = array.ndim == 4
     if not found:
         raise InputError("weights", "no matrix", "at least one")
     for number, (before, after) in enumerate(pairwise(found)):
         if before.shape[1] != after.shape[0]:
             turned = all(a.shape[0] == b.shape[1] for a, b in pairwise(found))
-            hint = "; they chain the other way round: rows='outputs'" if turned else ""
+            other = "outputs" if rows == "inputs" else "inputs"
+            hint = f"; they chain the other way round: rows='{other}'" if turned else ""
             raise InputError(
                 f"weights[{number + 1}]",
                 f"shape {after.shape} behind {before.shape}",

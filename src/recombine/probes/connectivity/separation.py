@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -183,15 +184,16 @@ def weight_threshold(matrix: Any) -> float | None:
 
     ```
     """
-    from scipy.optimize import curve_fit
+    from scipy.optimize import OptimizeWarning, curve_fit
 
     size = np.abs(np.asarray(matrix, dtype=np.float64)).ravel()
     logs = np.log10(size[size > 0])
     if len(logs) < 10:
         return None
-    density, edges = np.histogram(logs, bins=np.linspace(-5, 0, 50), density=True)
-    if not np.isfinite(density).all():
+    edges = np.linspace(-5, 0, 50)
+    if not ((logs >= edges[0]) & (logs <= edges[-1])).any():
         return None
+    density, _ = np.histogram(logs, bins=edges, density=True)
 
     def mixture(x: np.ndarray, m1: float, s1: float, m2: float, s2: float, share: float) -> np.ndarray:
         def normal(m: float, s: float) -> np.ndarray:
@@ -199,12 +201,14 @@ def weight_threshold(matrix: Any) -> float | None:
 
         return share * normal(m1, s1) + (1 - share) * normal(m2, s2)
 
-    try:
-        (m1, s1, m2, s2, _), _ = curve_fit(
-            mixture, (edges[1:] + edges[:-1]) / 2, density, p0=(-2.5, 1.5, -0.5, 1.5, 0.5), maxfev=5000
-        )
-    except RuntimeError:
-        return None
-    near = (m1 / abs(s1) + m2 / abs(s2)) / (1 / abs(s1) + 1 / abs(s2))
+    start = (-2.5, 1.5, -0.5, 1.5, 0.5)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", OptimizeWarning)  # of error bars, which nobody asked for
+        try:
+            fitted, _ = curve_fit(mixture, (edges[1:] + edges[:-1]) / 2, density, p0=start, maxfev=5000)
+        except RuntimeError:
+            return None
+        m1, s1, m2, s2, _ = fitted
+        near = (m1 / abs(s1) + m2 / abs(s2)) / (1 / abs(s1) + 1 / abs(s2))
     low, high = np.percentile(logs, [5, 95])
     return float(10**near) if low <= near <= high else None

@@ -3,7 +3,8 @@
 After Qian et al. (arXiv 2512.13707), with the symmetric Laplacian, which has the eigenvalues that their random-walk
 Laplacian should have. What it can and cannot show: similarity is a cosine and ignores size, so dead units look like
 everything and hide the modules; in a collapsed layer, and in one that reads K inputs, eigenvalue K + 1 is 1 whatever
-the weights, so a gap behind K means nothing: look at the size of eigenvalue K.
+the weights, so a gap behind K means nothing: look at the size of eigenvalue K. Dense random nets have it above 0.8;
+with K = 2, only in layers of more than two units that read more than two (elsewhere it is about 0.75).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from jaxtyping import Float, Int
 
 from recombine.errors import InputError
 from recombine.probes.connectivity.assignment import DEAD
+from recombine.probes.connectivity.clusters import k_means
+from recombine.probes.connectivity.graph import check_labels
 from recombine.probes.connectivity.layered import Chain, Live, checked_live
 
 FLOOR = 1e-7
@@ -46,11 +49,13 @@ def laplacian_spectrum(graph: Any) -> tuple[Float[np.ndarray, " units"], Float[n
         raise InputError("graph", f"shape {array.shape}", "a square matrix, as many rows as columns")
     if not np.isfinite(array).all() or (array < 0).any():
         raise InputError("graph", "values below 0 or not finite", "numbers of 0 or more")
+    if not np.allclose(array, array.T):
+        raise InputError("graph", "a matrix that differs from its transpose", "a symmetric matrix")
     degree = array.sum(axis=1)
     if not (degree > 0).all():
         raise InputError("graph", f"unit {int(np.argmin(degree))} without a connection", "connected units")
     scale = 1 / np.sqrt(degree)
-    values, vectors = np.linalg.eigh(np.eye(len(array)) - scale[:, None] * (array + array.T) / 2 * scale)
+    values, vectors = np.linalg.eigh(np.eye(len(array)) - scale[:, None] * array * scale)
     return np.clip(values, 0.0, None), vectors
 
 
@@ -91,7 +96,7 @@ def layer_spectra(
         raise InputError(
             "modules", modules, f"a number from 1 to {fewest}, the live units of the smallest layer"
         )
-    known = None if communities is None else [np.asarray(labels) for labels in communities]
+    known = None if communities is None else check_labels(weights, communities)
     groups = np.arange(weights[0].shape[0]) if known is None else known[0]
     found = np.full((len(weights), modules + 2), np.nan)
     for layer, matrix in enumerate(weights):
@@ -103,15 +108,10 @@ def layer_spectra(
         kept = min(modules + 2, len(values))
         found[layer, :kept] = values[:kept]
         groups = np.full(matrix.shape[1], DEAD)
+        if not collapsed or layer == len(weights) - 1:
+            continue
         if known is None:
-            groups[masks[layer + 1]] = _communities(vectors[:, :modules], modules, seed)
+            groups[masks[layer + 1]] = k_means(vectors[:, :modules], modules, seed=seed)
         else:
             groups = known[layer + 1]
     return found
-
-
-def _communities(vectors: np.ndarray, modules: int, seed: int) -> Int[np.ndarray, " units"]:
-    from sklearn.cluster import KMeans
-
-    clusters = min(modules, len(np.unique(vectors.round(9), axis=0)))
-    return KMeans(clusters, n_init=20, random_state=seed).fit(vectors).labels_.astype(int)

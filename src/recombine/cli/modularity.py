@@ -1,0 +1,107 @@
+"""The command that reports on the modularity of a net."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from recombine.cli.shared import JsonOption, check_page_path, say, say_json
+from recombine.errors import InputError
+
+
+def modularity(
+    weights: Annotated[
+        Path,
+        typer.Argument(
+            help="An .npz file: a matrix for every layer (W1, W2, ...), and maybe biases (b1, ...)."
+        ),
+    ],
+    modules: Annotated[
+        int | None, typer.Option("--modules", help="How many; by default as many as the weights show.")
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option("--inputs", help="The module of every input, if known: 0,0,1,1; or own: one each."),
+    ] = None,
+    outputs: Annotated[
+        str | None, typer.Option("--outputs", help="The same for outputs, together with --inputs.")
+    ] = None,
+    activations: Annotated[
+        Path | None,
+        typer.Option(
+            "--activations",
+            help="An .npz file: activity (rows, units) of every hidden layer, to find dead units.",
+        ),
+    ] = None,
+    rows: Annotated[
+        str,
+        typer.Option("--rows", help="What a row of a matrix is: inputs; or outputs, as in PyTorch."),
+    ] = "inputs",
+    activation: Annotated[
+        str | None,
+        typer.Option("--activation", help="To run the net: relu, tanh, sigmoid, linear, leaky_relu:0.1."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="An .npz file with x and y, to run the net on.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with a picture.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether a net's weights fall into modules, layer by layer, and how far that is from chance."""
+    from recombine.modularity import modularity_report
+    from recombine.modularity.reading import read_data
+
+    check_page_path(html)
+    x, y = (None, None) if data is None else read_data(data)
+    with _shown() as told:
+        found = modularity_report(
+            weights,
+            modules=modules,
+            inputs=_numbers("inputs", inputs),
+            outputs=_numbers("outputs", outputs),
+            activations=activations,
+            rows=rows,  # type: ignore[arg-type]  # it is checked there
+            activation=activation,
+            x=x,
+            y=y,
+            progress=told,
+        )
+    if html is not None:
+        found.page().write(html)
+    if as_json:
+        say_json(found.to_dict())
+        return
+    say(str(found))
+    if html is not None:
+        say(f"Page: {html}")
+
+
+def _numbers(field: str, text: str | None) -> Any:
+    if text is None or text.strip() == "own":
+        return None if text is None else "own"
+    try:
+        return [int(piece) for piece in text.split(",")]
+    except ValueError:
+        raise InputError(field, text, "module numbers such as 0,0,1,1, or own") from None
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[float], None]]:
+    """Progress of a long search, which says itself that it is long by telling how far it is."""
+    lines: list[Any] = []
+    with ExitStack() as stack:
+
+        def told(share: float) -> None:
+            from recombine.report import progress
+
+            if not lines:
+                lines.append(stack.enter_context(progress()).line("looking for modules"))
+            lines[0].update(share)
+
+        yield told
+        for line in lines:
+            line.finish()

@@ -1,0 +1,1 @@
+"""Checks: from evidence to a verdict, one per claim."""

@@ -1,0 +1,129 @@
+"""Claims on linear nets, samples, held-out regions, blocks and film rolls."""
+
+from __future__ import annotations
+
+from recombine.studies.claims import Claim
+from recombine.studies.poisson_modularity.arms.blocks import DEPTHS, block_arm
+from recombine.studies.poisson_modularity.arms.compositions import region_arm
+from recombine.studies.poisson_modularity.arms.film import FRAMES, PUBLISHED_FRAMES, WEIGHTS, film_arm
+from recombine.studies.poisson_modularity.arms.linear import REGIMES, linear_arm
+from recombine.studies.poisson_modularity.arms.samples import (
+    COUNTS,
+    GRIDS,
+    LAWS,
+    PERMUTED,
+    SIZES,
+    correlated_arm,
+    grid_arm,
+    plain_arm,
+    sample_arm,
+)
+from recombine.studies.poisson_modularity.checks import elsewhere as checks
+
+CLAIMS = (
+    Claim(
+        "13",
+        "linear nets stay dense with L2 and noise (≤ 75 % inside); L12 makes modules (≥ 85 %); L2 weights sum to 16",
+        "paper, rerun",
+        "16.00 (Noise2)",
+        tuple(linear_arm(regime) for regime in REGIMES),
+        checks.linear_nets,
+    ),
+    Claim(
+        "16",
+        "four modules: more samples, more modular over 30, 100, 300, 1000; ≤ 85 % inside at 30, ≥ 98 % at 1000",
+        "rerun",
+        "–",
+        tuple(sample_arm(4, n, "usual") for n in (30, 100, 300, 1000)),
+        checks.samples_of_four,
+    ),
+    Claim(
+        "17",
+        "Gaussian without two quadrants: unseen / seen error ≤ 10 for modules, ≥ 30 dense, ≥ 100 bottleneck",
+        "code",
+        "1, 200, 1390",
+        tuple(region_arm("wedge", net) for net in ("modular", "full", "bottleneck")),
+        checks.wedge,
+        finding="One bottleneck net of three fits the seen region a hundred times worse than the others, so its ratio "
+        "is small; on unseen points it errs as much as they do.",
+    ),
+    Claim(
+        "18",
+        "random composition without 13 cells: unseen / seen error ≤ 2.5 for modules, ≥ 4 dense and bottleneck",
+        "code",
+        "1.2, 6.0, 28",
+        tuple(region_arm("composition", net) for net in ("modular", "full", "bottleneck")),
+        checks.composition,
+    ),
+    Claim(
+        "19",
+        "modules before a dense block: the highest frequency moves into its module, RMSE > 0.3 to < 0.1 by depth 3",
+        "code",
+        "0.724, 0.020",
+        tuple(block_arm(depth) for depth in DEPTHS),
+        checks.blocks,
+        finding="Which function a one-layer module leaves to the dense block depends on the seed: the third as "
+        "published in one net of three, the first in another, none in the last.",
+    ),
+    Claim(
+        "21",
+        "the samples that modules need grow exponentially with their number (factor > 1 for each, K = 2 to 5)",
+        "paper",
+        "exponentially",
+        tuple(sample_arm(k, n, law) for law in LAWS for k in COUNTS for n in SIZES),
+        checks.sample_growth,
+    ),
+    Claim(
+        "28",
+        "one input at a time: linear nets become modular with alpha 1 (≥ 85 %), which dense inputs do not allow",
+        "derived",
+        "–",
+        (
+            linear_arm("WA alpha 1"),
+            *(linear_arm(name, sparse=True) for name in ("WA alpha 1", "Noise1", "WA", "L2")),
+        ),
+        checks.sparse_inputs,
+        also=(linear_arm("Noise1"), linear_arm("WA")),
+        exploratory=True,
+    ),
+    Claim(
+        "29",
+        "full grids make modules with fewer samples than random ones; equal inputs make none (≤ 80 % inside)",
+        "code of a follow-up",
+        "–",
+        (
+            *(grid_arm(n, kind) for n in GRIDS for kind in ("grid", "random")),
+            *(correlated_arm(share) for share in PERMUTED),
+        ),
+        checks.structured_samples,
+        exploratory=True,
+    ),
+    Claim(
+        "30",
+        "a dense net with as few parameters as the modular one fails on unseen regions, too (ratios ≥ 30, ≥ 4)",
+        "ours",
+        "–",
+        tuple(region_arm(task, "full, small") for task in ("wedge", "composition")),
+        checks.small_dense,
+        exploratory=True,
+    ),
+    Claim(
+        "31",
+        "rolls of 2, 3, 4 digits: weighted activity opens a gap at N in the head's spectrum, smaller for larger N",
+        "code, small setting",
+        "0.71 (2), 0.51 (4)",
+        tuple(film_arm(n, regime) for n in FRAMES for regime in WEIGHTS),
+        checks.film_rolls,
+        also=tuple(film_arm(n, regime, "cifar10") for n in PUBLISHED_FRAMES for regime in WEIGHTS),
+        exploratory=True,
+    ),
+    Claim(
+        "32",
+        "with two modules L2 alone is nearly modular; the advantage of weighted activity is larger with four",
+        "rerun",
+        "–",
+        (*(plain_arm(k) for k in COUNTS), *(sample_arm(k, 1000, "usual") for k in COUNTS)),
+        checks.more_modules,
+        exploratory=True,
+    ),
+)
