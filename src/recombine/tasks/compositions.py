@@ -18,10 +18,11 @@ WEDGE_DRAW = 219
 COMPOSITION_DRAW = 42
 
 
-def gaussian_wedge(*, draws: int = 5000, draw: int = WEDGE_DRAW, seed: int = 0) -> Task:
+def gaussian_wedge(*, draws: int = 5000, draw: int | None = WEDGE_DRAW, seed: int = 0) -> Task:
     """`exp(-2 (x² + y²))` on the unit disk, seen where x and y have the same sign.
 
-    Factors are the signs of x and y; the two cells with different signs are held out.
+    Factors are the signs of x and y; the two cells with different signs are held out. Points are drawn by `draw`, or
+    if it is `None` by `seed`.
 
     ```python
     >>> from recombine.tasks import gaussian_wedge
@@ -32,7 +33,7 @@ def gaussian_wedge(*, draws: int = 5000, draw: int = WEDGE_DRAW, seed: int = 0) 
     ```
     """
     _check_draws(draws)
-    rng = np.random.RandomState(draw)
+    rng = np.random.RandomState(seed if draw is None else draw)
     seen, unseen = (2 * rng.rand(draws, 2) - 1 for _ in range(2))
     disk = [points[(points**2).sum(axis=1) < 1] for points in (seen, unseen)]
     kept = [
@@ -50,11 +51,17 @@ def gaussian_bump(points: Float[np.ndarray, "rows 2"]) -> Float[np.ndarray, " ro
 
 
 def random_composition(
-    *, side: int = 8, shown: float = 0.8, draws: int = 5000, draw: int = COMPOSITION_DRAW, seed: int = 0
+    *,
+    side: int = 8,
+    shown: float = 0.8,
+    draws: int = 5000,
+    draw: int | None = COMPOSITION_DRAW,
+    seed: int = 0,
 ) -> Task:
     """`f2(f0(x) + f1(y))` of random sines on [-1, 1]², seen on some cells of a grid.
 
-    Factors are the column (from x) and the row (from y) of the cell.
+    Factors are the column (from x) and the row (from y) of the cell. Functions, cells and points are drawn by `draw`,
+    or if it is `None` by `seed`.
 
     ```python
     >>> from recombine.tasks import random_composition
@@ -69,7 +76,7 @@ def random_composition(
         raise InputError(
             "side and shown", (side, shown), "two cells a side or more, and a share between 0 and 1"
         )
-    rng = np.random.RandomState(draw)
+    rng = np.random.RandomState(seed if draw is None else draw)
     shown_cells, outer = _composition(rng, side, shown)
     numbers = [2 * rng.rand(draws, 2) - 1 for _ in range(2)]
     cells = [cell_of(points, side) for points in numbers]

@@ -65,7 +65,10 @@ def assign_known(
     outputs: Sequence[int] | None = None,
     live: Live | None = None,
 ) -> Labels:
-    """Every unit joins the module whose inputs reach it most (`influence`); hidden units that none reaches are dead.
+    """Every unit joins the module whose inputs reach it most; hidden units that none reaches are dead.
+
+    A module's `influence` on a unit counts as a share of its total on the layer; otherwise the inputs with the largest
+    weights would claim every unit of a net that mixes.
 
     **Arguments:**
 
