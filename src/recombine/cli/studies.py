@@ -76,7 +76,7 @@ def reproduce(
     else:
         say(opening_line(found))
         say()
-        say_table(outcomes_table(found.outcomes))
+        say_table(outcomes_table(found.outcomes, sources=found.study.sources))
         say()
         say(closing_line(found, out, store))
     if out is not None:

@@ -88,8 +88,8 @@ def measured_text(outcome: Outcome) -> str:
     return bracket(Interval(found.measured, low, high, found.n_seeds if low < high else 1, "range"))
 
 
-def outcomes_table(outcomes: Sequence[Outcome], *, remarks: bool = True) -> Table:
-    """Claims with published value, measured value and verdict."""
+def outcomes_table(outcomes: Sequence[Outcome], *, sources: str = "") -> Table:
+    """Claims with source, published value, measured value and verdict; `sources` explains the words of the first."""
     rows = []
     for outcome in outcomes:
         claim = outcome.claim
@@ -104,21 +104,23 @@ def outcomes_table(outcomes: Sequence[Outcome], *, remarks: bool = True) -> Tabl
                 [
                     claim.id,
                     claim.statement,
+                    claim.source,
                     claim.published,
                     measured_text(outcome),
                     Toned(word, TONES[outcome.word]),
                 ],
-                remark=remark if remarks else "",
+                remark=remark,
             )
         )
     columns = [
         Column("#", "right"),
         Column("claim"),
+        Column("source"),
         Column("published"),
         Column("measured"),
         Column("verdict"),
     ]
-    return Table(columns, rows)
+    return Table(columns, rows, caption=sources)
 
 
 def claim_list(found: Reproduction) -> Table:
@@ -144,8 +146,9 @@ def claim_list(found: Reproduction) -> Table:
     ]
     caption = (
         "?: exploratory, the threshold or the direction is ours. "
-        f"So far: the verdict of the stored results at scale {found.scale}, – where there are none"
-    )
+        f"So far: the verdict of the stored results at scale {found.scale}, – where there are none. "
+        f"{found.study.sources}"
+    ).strip()
     return Table(columns, rows, caption=caption)
 
 

@@ -23,7 +23,7 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
     study = found.study
     counts = ", ".join(f"{found.count(word)} {_verb(word)}" for word in ("holds", "fails", "undecided"))
     lead = f"{study.reference}. Of {len(found.outcomes)} claims at scale {found.scale}, {counts}."
-    sections = [Section("Claims", [outcomes_table(found.outcomes)])]
+    sections = [Section("Claims", [outcomes_table(found.outcomes, sources=study.sources)])]
     for other in more:
         decided = [o for o in other.outcomes if o.verdict is not None]
         if decided:

@@ -36,6 +36,7 @@ class Study:
     """One paper as experiments, claims and figures.
 
     - `arms(scale)`: all experimental arms at a scale, by name, for seed offset 0.
+    - `sources`: what the words in the claims' sources mean, in a sentence.
     - `cost(trial)`: a rough number of seconds, for scheduling.
     """
 
@@ -46,6 +47,7 @@ class Study:
     claims: tuple[Claim, ...]
     drawings: tuple[Drawing, ...]
     cost: Callable[[Trial], float]
+    sources: str = ""
 
     def claim(self, id: str) -> Claim:
         """The claim with that id."""

@@ -2,7 +2,7 @@
 
 from recombine.runs import Trial
 from recombine.studies.forced_rendering.arms import arms
-from recombine.studies.forced_rendering.claims import CLAIMS
+from recombine.studies.forced_rendering.claims import CLAIMS, SOURCES
 from recombine.studies.forced_rendering.figures import DRAWINGS
 from recombine.studies.study import Study
 
@@ -35,6 +35,7 @@ STUDY = Study(
     reference="Liang, Qian, Ziyin & Fiete, ICML 2025, arXiv:2501.18797",
     arms=arms,
     claims=CLAIMS,
+    sources=SOURCES,
     drawings=DRAWINGS,
     cost=cost,
 )

@@ -3,7 +3,7 @@
 from recombine.parts import Part
 from recombine.runs import Trial
 from recombine.studies.kernel_theory.arms import arms
-from recombine.studies.kernel_theory.claims import CLAIMS
+from recombine.studies.kernel_theory.claims import CLAIMS, SOURCES
 from recombine.studies.kernel_theory.figures import DRAWINGS
 from recombine.studies.study import Study
 from recombine.tasks import composite_images
@@ -27,6 +27,7 @@ STUDY = Study(
     reference="Lippl & Stachenfeld, ICLR 2025, arXiv:2405.16391",
     arms=arms,
     claims=CLAIMS,
+    sources=SOURCES,
     drawings=DRAWINGS,
     cost=cost,
 )

@@ -3,7 +3,7 @@
 from recombine.parts import Part
 from recombine.runs import Trial
 from recombine.studies.poisson_modularity.arms import arms
-from recombine.studies.poisson_modularity.claims import CLAIMS
+from recombine.studies.poisson_modularity.claims import CLAIMS, SOURCES
 from recombine.studies.poisson_modularity.figures import DRAWINGS
 from recombine.studies.study import Study
 from recombine.tasks import film_roll
@@ -29,6 +29,7 @@ STUDY = Study(
     reference="Qian, Liang & Fiete, 2025, arXiv:2512.13707",
     arms=arms,
     claims=CLAIMS,
+    sources=SOURCES,
     drawings=DRAWINGS,
     cost=cost,
 )

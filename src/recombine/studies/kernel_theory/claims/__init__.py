@@ -1,8 +1,4 @@
-"""The claims of the study. Thresholds were fixed before anything was measured.
-
-Sources: "theorem" is a statement of the paper or a corollary of it, "figure" is read off a published figure, "code" is
-the authors' code, "check" a small run made to set the threshold.
-"""
+"""The claims of the study. Thresholds were fixed before anything was measured."""
 
 from __future__ import annotations
 
@@ -13,5 +9,9 @@ GROUPS = (theory, networks, images, forecasts)
 CLAIMS: tuple[Claim, ...] = tuple(
     sorted((claim for group in GROUPS for claim in group.CLAIMS), key=lambda claim: int(claim.id))
 )
+SOURCES = (
+    "Sources: theorem, a statement of the paper or a corollary of it; figure, read off a published figure; code, the "
+    "authors' code; check, a small run made to set the threshold."
+)
 
-__all__ = ["CLAIMS"]
+__all__ = ["CLAIMS", "SOURCES"]

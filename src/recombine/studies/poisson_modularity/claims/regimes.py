@@ -32,6 +32,7 @@ CLAIMS = (
         "sum of squares 26.1",
         ("WA",),
         checks.weighted_is_modular,
+        also=("WA alpha 1", "initial"),
     ),
     Claim(
         "7",
