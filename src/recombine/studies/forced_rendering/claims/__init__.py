@@ -11,7 +11,8 @@ CLAIMS: tuple[Claim, ...] = tuple(
 )
 SOURCES = (
     "Sources: caption, a caption of the paper; log, plot and weights, the authors' saved notebooks and shipped "
-    "weights; check, a small run made to set the threshold; inference, a plausible direction without a published number."
+    "weights; check, a small run made to set the threshold; inference, a plausible direction without a published "
+    "number."
 )
 
 __all__ = ["CLAIMS", "SOURCES"]
