@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from recombine.report.style import UNSEEN, Axes, styled
+from recombine.report.style import METHODS, Axes, styled
 
 MOST_CELLS = 160
 """Rows and columns of a map; more units than this are drawn together, within their module."""
 COLOURS = "Greys"  # paper is no weight, ink is weight
-BORDER = UNSEEN
+BORDER = METHODS["green"]
 
 
 @styled

@@ -32,10 +32,10 @@ PUBLISHED = ("Noise0", "Noise1", "Noise2", "L2", "L1 1e-3", "Act", "WA", "WA sig
 FURTHER = ("L1 1e-4", "WA alpha 1", "Jacobian", "Jacobian, projected", "initial", "blocks")
 STRENGTHS = {
     "L2": (1e-4, 3e-4, 1e-3, 3e-3),
-    "L1": (3e-5, 1e-4, 3e-4, 1e-3),
+    "L1": (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
     "Act": (3e-4, 1e-3, 3e-3, 1e-2),
     "WA": (3e-4, 1e-3, 3e-3, 1e-2),
-    "Noise2": (0.05, 0.1, 0.2),
+    "Noise2": (0.02, 0.05, 0.1, 0.2),
 }
 """Penalty weights, or noise levels, for comparison at equal task loss."""
 

@@ -44,8 +44,8 @@ CLAIMS = (
         "1, 200, 1390",
         tuple(region_arm("wedge", net) for net in ("modular", "full", "bottleneck")),
         checks.wedge,
-        finding="One bottleneck net of three fits the seen region a hundred times worse than the others, so its ratio "
-        "is small; on unseen points it errs as much as they do.",
+        finding="One bottleneck net of three fits the seen region a hundred times worse than the others, so its ratio"
+        " is small; on unseen points it errs as much as they do.",
     ),
     Claim(
         "18",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.report import blank_figure, colours, look, sentence
+from recombine.report import BASELINE, blank_figure, colours, look, sentence
 from recombine.report.weight_maps import weight_map
 from recombine.studies.claims import Evidence
 from recombine.studies.poisson_modularity.arms.linear import REGIMES as LINEAR
@@ -23,7 +23,7 @@ SHOWN = (
     *("initial", "L2", "L1 1e-3", "L1 1e-4", "Act", "Noise0"),
     *("Noise1", "Noise2", "WA", "WA alpha 1", "WA tanh", "WA sigmoid"),
 )
-SPECTRA = ("initial", "L2", "L1 1e-4", "Act", "Noise0", "Noise1", "Noise2", "WA")
+SPECTRA = ("L2", "WA", "Act", "Noise2", "Noise0", "initial")
 
 
 def _maps(evidence: Evidence, arms: Sequence[str], blocks: int) -> Figure:
@@ -61,14 +61,15 @@ def _linear(evidence: Evidence) -> Figure:
 
 
 def _spectra(evidence: Evidence) -> Figure:
-    inks = colours(list(SPECTRA))
-    marks = dict(zip(SPECTRA, "osD^vPX*", strict=True))
+    inks = colours(list(SPECTRA)) | {"initial": BASELINE}
+    marks = dict(zip(SPECTRA, "osD^vP", strict=True))
     with look():
         figure = blank_figure(height=2.9)
         panels = figure.subplots(1, LAYERS, sharey=True)
         for layer, ax in enumerate(panels):
             for name in SPECTRA:
-                values = np.nanmedian(evidence[name]["spectra"][:, layer], axis=0)
+                every = evidence[name]["spectra"][:, layer]
+                values = np.median(every[:, ~np.isnan(every).any(axis=0)], axis=0)
                 places = np.arange(1, len(values) + 1)
                 ax.plot(
                     places,
@@ -80,12 +81,13 @@ def _spectra(evidence: Evidence) -> Figure:
                     label=name,
                     alpha=0.9,
                 )
-            ax.axvline(MODULES + 0.5, color="#6B6B6B", linewidth=0.6)
+            ax.axvline(MODULES + 0.5, color=BASELINE, linewidth=0.6)
             ax.set_xlabel("eigenvalue")
             ax.set_xticks(range(1, MODULES + 3))
+            ax.set_xlim(0.7, MODULES + 2.3)
             sentence(ax, f"layer {layer + 1}")
-        panels[0].set_ylabel("size (0: as many modules)")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
+        panels[0].set_ylabel("size (0 up to 4: four modules)")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
 
 
@@ -104,7 +106,7 @@ DRAWINGS = (
         "spectra",
         "Four small eigenvalues mean four modules.",
         "Laplacian eigenvalues of the similarity of units, layer by layer, collapsed over live units; medians over "
-        "seeds. Eigenvalues 5 and 6 are 1 for any weights: what counts is the size of number 4.",
+        "seeds. Eigenvalues 5 and 6 are 1 for any weights (and layer 4 has four units): what counts is number 4.",
         SPECTRA,
         _spectra,
     ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.report import BASELINE, blank_figure, colours, look, sentence
 from recombine.report.ticks import log_ticks
-from recombine.studies.claims import Evidence
+from recombine.studies.claims import Arm, Evidence
 from recombine.studies.poisson_modularity import published
 from recombine.studies.poisson_modularity.arms.sine import LENGTHS, STRENGTHS, length_arm, strength_arm
 from recombine.studies.poisson_modularity.checks.readings import MODULAR, least_in_block, median
@@ -27,10 +27,10 @@ FITTED = 1e-3
 
 def _overview(evidence: Evidence) -> Figure:
     columns: dict[str, Any] = {
-        "weight inside modules, worst layer": least_in_block,
-        "Newman modularity": lambda arm: arm["newman"],
-        "live units (of 96)": lambda arm: arm["live"].sum(axis=1),
-        "sum of squared weights": lambda arm: arm["sum_squares"],
+        "weight inside,\nworst layer": least_in_block,
+        "Newman\nmodularity": lambda arm: arm["newman"],
+        "live units\n(of 96)": lambda arm: arm["live"].sum(axis=1),
+        "sum of squared\nweights": lambda arm: arm["sum_squares"],
     }
     with look():
         figure = blank_figure(height=3.9)
@@ -91,6 +91,10 @@ def _matched(evidence: Evidence) -> Figure:
     return figure
 
 
+def _newman(arm: Arm) -> np.ndarray:
+    return arm["newman"]
+
+
 def _time(evidence: Evidence) -> Figure:
     lengths = sorted((*LENGTHS, 10_000))
     with look():
@@ -98,8 +102,8 @@ def _time(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, 2)
         for name, ink in colours(["L2", "WA"]).items():
             arms = [evidence[name if e == 10_000 else length_arm(name, e)] for e in lengths]
-            for ax, value in zip(panels, (least_in_block, lambda arm: arm["newman"]), strict=True):
-                values = np.array([value(arm) for arm in arms])
+            inside, newman = ([value(arm) for arm in arms] for value in (least_in_block, _newman))
+            for ax, values in zip(panels, (np.array(inside), np.array(newman)), strict=True):
                 ax.plot(lengths, np.median(values, axis=1), "-", color=ink, label=name)
                 ax.plot(lengths, values, "o", color=ink, markersize=3)
                 ax.set_xscale("log")
@@ -123,7 +127,7 @@ DRAWINGS = (
     ),
     Drawing(
         "equal-loss",
-        "At equal task loss L1 and activity decay are as modular as weighted activity; L1 with a third of the units.",
+        "At equal task loss L1 and activity decay are as modular as weighted activity; L1 with half as many units.",
         "Every point a strength of the regulariser (or level of the noise), median over seeds, against the training "
         "error without noise. Grey line: weighted activity at the published strength.",
         tuple(

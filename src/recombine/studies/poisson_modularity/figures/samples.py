@@ -48,7 +48,8 @@ def _scaling(evidence: Evidence) -> Figure:
         needed = protocol(evidence)
         for law, ink in zip(LAWS, ("#000000", "#009E73"), strict=True):
             fewest = needed[law]
-            panels[2].plot(list(fewest), list(fewest.values()), "o", color=ink, label=law)
+            mark = {"usual": "o", "low": "s"}[law]
+            panels[2].plot(list(fewest), list(fewest.values()), mark, color=ink, markersize=4.5, label=law)
             factor = growth(fewest)
             if np.isfinite(factor):
                 middle = np.exp(np.mean(np.log(list(fewest.values()))))
@@ -59,7 +60,7 @@ def _scaling(evidence: Evidence) -> Figure:
         panels[2].set_xticks(COUNTS)
         panels[2].set_xlabel("modules")
         sentence(panels[2], "samples needed for 98 % inside")
-        panels[2].legend()
+        panels[2].legend(loc="lower right", fontsize=7.0)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
