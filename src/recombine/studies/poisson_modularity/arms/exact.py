@@ -24,6 +24,7 @@ def exact_arms(scale: Scale) -> dict[str, Trial]:
     carrier = Part(modular_task, train=200, test=200, draw=None)
     found = {name: Trial(carrier, (Part(probe),), SEEDS[scale]) for name, probe in IDENTITIES.items()}
     if scale == "smoke":
-        return found
+        fewer = Trial(carrier, (Part(identities.metrics, nets=10),), SEEDS[scale])
+        return found | {"metrics": fewer}
     how = replace(recipe(scale), steps=300 * ROWS // BATCH)
     return found | {"excess loss": Trial(SINES, (Part(identities.excess_loss),), SEEDS[scale], net(), how)}
