@@ -30,10 +30,17 @@ GROUPS = (
 )
 
 
+ALIKE = ("ramp", "scalar", "render none, ")
+"""In the names of arms that differ from others by their code or a number alone; scale smoke goes without them."""
+
+
 def arms(scale: Scale) -> Arms:
     """All arms of the study at a scale, by name."""
     build = Builder(scale)
-    return {name: trials for group in GROUPS for name, trials in group(build).items()}
+    found = {name: trials for group in GROUPS for name, trials in group(build).items()}
+    if scale != "smoke":
+        return found
+    return {name: trials for name, trials in found.items() if not any(word in name for word in ALIKE)}
 
 
 __all__ = ["arms"]
