@@ -174,7 +174,7 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
     structure, rule = program.structure, update_rule(program.structure, numbers)
 
     def objective(
-        params: PyTree, buffers: PyTree, x: Array, y: Array, weight: Array | None, key: Array
+        params: PyTree, buffers: PyTree, x: Array, y: Array, weight: Array | None, key: Array, position: Array
     ) -> Any:
         net = eqx.combine(params, buffers, static)
         perturb = _noise(structure, numbers, evaluation=False)
@@ -182,9 +182,11 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
         per_example = structure.loss(output, y)
         loss = per_example.mean() if weight is None else (per_example * weight).sum() / weight.sum()
         objective = loss
-        for source, (penalty, strength) in enumerate(
+        for source, (penalty, (strength, warmup)) in enumerate(
             zip(structure.penalties, numbers["penalties"], strict=True)
         ):
+            if penalty.warmup:
+                strength = strength * jnp.minimum(1.0, position / warmup)
             draw = {"key": jax.random.fold_in(key, PENALTIES + source)} if penalty.random else {}
             objective = objective + strength * penalty.of(net, outputs, (x, y), **draw)
         untrained = eqx.filter(after, trainable(after), inverse=True)
@@ -204,7 +206,9 @@ def _advance(fixed: tuple[Any, ...], state: PyTree) -> tuple[PyTree, dict[str, A
             position, taken, weight = now
             x, y = (inputs[taken], targets[taken]) if everything is None else everything
             key = jax.random.fold_in(noise_key, position)
-            grads, (loss, buffers) = jax.grad(objective, has_aux=True)(params, buffers, x, y, weight, key)
+            grads, (loss, buffers) = jax.grad(objective, has_aux=True)(
+                params, buffers, x, y, weight, key, position
+            )
             updates, rule_state = rule.update(grads, rule_state, params)
             rate = learning_rate(structure, numbers, position, total) * data["rate"]
             params = optax.apply_updates(params, jax.tree.map(lambda u: -rate * u, updates))
@@ -281,7 +285,7 @@ def _arrange(
             n_held = max(1, round(recipe.validation * len(train)))
             train, held = train[order[n_held:]], train[order[:n_held]]
         found = {"inputs": task.inputs, "targets": task.targets, "train": train, "rows_validation": held}
-        found |= {"rows_in": task.rows_in, "rows_out": task.rows_out}
+        found |= {f"rows_{side}": _thinned(rows, recipe.record_rows) for side, rows in _sides(task).items()}
         for name, array in found.items():
             columns.setdefault(name, []).append(array)
     shared, own = {}, {}
@@ -294,6 +298,17 @@ def _arrange(
         else:
             own[name] = jnp.asarray(np.stack(arrays))
     return shared, own
+
+
+def _sides(task: Task) -> dict[str, np.ndarray]:
+    return {"in": task.rows_in, "out": task.rows_out}
+
+
+def _thinned(rows: np.ndarray, most: int | None) -> np.ndarray:
+    """At most so many of the rows, evenly spread."""
+    if most is None or len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).round().astype(int)]
 
 
 def _check_output(net: Any, task: Task, recipe: Recipe) -> None:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from recombine.errors import InputError
+from recombine.nets import PixelSample, pixels_at
 
 
 def _per_example(values: Array) -> Float[Array, " batch"]:
@@ -16,6 +17,21 @@ def _per_example(values: Array) -> Float[Array, " batch"]:
 def squared_error(outputs: Array, targets: Array) -> Float[Array, " batch"]:
     """Squared error averaged over everything but the batch axis."""
     return _per_example((outputs - targets) ** 2)
+
+
+def summed_squared_error(
+    outputs: Array | PixelSample, targets: Array, *, weight: float = 1.0
+) -> Float[Array, " batch"]:
+    """`weight` times the squared error summed over everything but the batch axis.
+
+    Of a sample of n pixels the sum is scaled by (all pixels) / n, so that its mean over samples is that of all pixels.
+    """
+    if isinstance(outputs, PixelSample):
+        batch, n, channels = outputs.values.shape
+        chosen = pixels_at(targets, outputs.index, channels)
+        share = n * channels * batch / targets.size
+        return weight / share * ((outputs.values - chosen) ** 2).sum(axis=(1, 2))
+    return weight * ((outputs - targets) ** 2).reshape(len(targets), -1).sum(axis=1)
 
 
 def squared_and_absolute_error(

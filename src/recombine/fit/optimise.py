@@ -76,7 +76,9 @@ def learning_rate(
     if schedule.kind == "cosine":
         rate = rate * 0.5 * (1 + jnp.cos(jnp.pi * step / total))
     elif schedule.kind == "exponential":
-        rate = rate * jnp.power(numbers["factor"], step / numbers["every"])
+        since = jnp.maximum(step - numbers["start"], 0)
+        drop = jnp.where(step < numbers["start"], 1.0, numbers["drop"])
+        rate = rate * drop * jnp.power(numbers["factor"], since / numbers["every"])
     elif schedule.kind == "drops":
         rate = rate * jnp.power(numbers["factor"], jnp.floor(step / numbers["every"]))
     if schedule.warmup:

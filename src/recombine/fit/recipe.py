@@ -86,7 +86,7 @@ class Schedule:
     |---|---|
     | `constant` | 1 |
     | `cosine` | (1 + cos(πt/T)) / 2 |
-    | `exponential` | `factor` ** (t / `every`) |
+    | `exponential` | 1 before step `start`, then `drop` · `factor` ** ((t - `start`) / `every`) |
     | `drops` | `factor` ** floor(t / `every`) |
     | `plateau` | times `factor` when the monitored loss has not improved (by 1e-4, relative) for more than |
     |  | `every` records, never below `minimum` / learning rate |
@@ -99,13 +99,18 @@ class Schedule:
     factor: float = 1.0
     every: int = 1
     minimum: float = 0.0
+    start: int = 0
+    drop: float = 1.0
 
     def __post_init__(self) -> None:
         kinds = {"constant", "cosine", "exponential", "drops", "plateau"}
         if self.kind not in kinds:
             raise InputError("schedule", self.kind, f"one of {', '.join(sorted(kinds))}")
-        if self.every < 1 or self.warmup < 0:
-            raise InputError("schedule", (self.every, self.warmup), "every >= 1 and warmup >= 0")
+        if self.every < 1 or self.warmup < 0 or self.start < 0:
+            found = (self.every, self.warmup, self.start)
+            raise InputError("schedule", found, "every >= 1, warmup >= 0 and start >= 0")
+        if self.kind != "exponential" and (self.start or self.drop != 1):
+            raise InputError("schedule", self.kind, "'exponential' where start or drop is given")
 
 
 @dataclass(frozen=True)
@@ -113,12 +118,14 @@ class Penalty:
     """`weight` times `of(net, trace, batch)`, added to the loss at every step.
 
     `of` is a function or a `Part`: it gets the net, the dictionary of all stage outputs and the pair
-    `(inputs, targets)` of the batch, and returns a scalar. With `random` it also gets a fresh `key`.
+    `(inputs, targets)` of the batch, and returns a scalar. With `random` it also gets a fresh `key`. The weight
+    grows linearly from 0 over the first `warmup` steps.
     """
 
     of: Callable[..., Any] | Part
     weight: float
     random: bool = False
+    warmup: int = 0
 
 
 @dataclass(frozen=True)
@@ -158,6 +165,7 @@ class Recipe:
     - `validation`: fraction of the training rows set aside, drawn by the seed.
     - `record_every`: steps between two records of the loss on training, seen and unseen rows, or `"epoch"`
         (a plateau counts records). By default about 20 records are made.
+    - `record_rows`: losses are recorded on at most so many seen and so many unseen rows, evenly spread; by default all.
     - `stop_below`: end when the training loss, averaged between two records, is below this.
     - `diverge_above`: a training loss above this, or one that is not finite, ends the run as `diverged`.
 
@@ -182,6 +190,7 @@ class Recipe:
     initial_scale: float = 1.0
     validation: float = 0.0
     record_every: int | Literal["epoch"] | None = None
+    record_rows: int | None = None
     stop_below: float | None = None
     diverge_above: float = 1e6
 
@@ -190,7 +199,7 @@ class Recipe:
             raise InputError(
                 "recipe", {"epochs": self.epochs, "steps": self.steps}, "one of epochs and steps"
             )
-        for name in ("epochs", "steps", "batch", "record_every"):
+        for name in ("epochs", "steps", "batch", "record_every", "record_rows"):
             value = getattr(self, name)
             if name == "record_every" and isinstance(value, str):
                 if value != "epoch":
@@ -236,7 +245,8 @@ class Recipe:
         }
         schedule = self.schedule
         taken |= {"warmup": float(schedule.warmup), "factor": schedule.factor, "every": float(schedule.every)}
-        taken["penalties"] = tuple(float(penalty.weight) for penalty in self.penalties)
+        taken |= {"start": float(schedule.start), "drop": schedule.drop}
+        taken["penalties"] = tuple((float(p.weight), float(max(1, p.warmup))) for p in self.penalties)
         taken["noise"] = tuple(float(noise.level) for noise in self.noise)
         taken["clip_norm"] = 0.0 if self.clip_norm is None else self.clip_norm
         return taken
@@ -252,11 +262,12 @@ class Recipe:
                 self.optimiser.kind, 0.0, 0.0 if zero_decay else 1.0, float(self.optimiser.momentum > 0)
             ),
             schedule=Schedule(self.schedule.kind, warmup=int(self.schedule.warmup > 0)),
-            penalties=tuple(replace(penalty, weight=0.0) for penalty in self.penalties),
+            penalties=tuple(replace(p, weight=0.0, warmup=int(p.warmup > 0)) for p in self.penalties),
             noise=tuple(replace(noise, level=0.0) for noise in self.noise),
             clip_norm=None if self.clip_norm is None else 0.0,
             initial_scale=1.0,
             record_every=None,
+            record_rows=None,
             stop_below=None,
             diverge_above=0.0,
         )

@@ -8,7 +8,18 @@ from recombine.remedies.activity import (
     weighted_activity,
     weighted_activity_of,
 )
+from recombine.remedies.capacity import capacity, capacity_of
 from recombine.remedies.curricula import add_single_factors
+from recombine.remedies.interaction import (
+    attention_interaction,
+    attention_interaction_of,
+    compositional_contrast,
+    contrast_of,
+    cross_hessian,
+    cross_hessian_of,
+    head_mean_weight,
+    paper_equivalent_weight,
+)
 from recombine.remedies.jacobian import jacobian_activity, noise_level, penalty_weight
 from recombine.remedies.penalties import entropy_of, flatness, spectrum_entropy, variance_of
 from recombine.remedies.rendering import ForcedRendering, forced_rendering
@@ -19,10 +30,19 @@ __all__ = [
     "activity",
     "activity_of",
     "add_single_factors",
+    "attention_interaction",
+    "attention_interaction_of",
+    "capacity",
+    "capacity_of",
+    "compositional_contrast",
+    "contrast_of",
     "cost",
+    "cross_hessian",
+    "cross_hessian_of",
     "entropy_of",
     "flatness",
     "forced_rendering",
+    "head_mean_weight",
     "jacobian_activity",
     "l1",
     "l1_of",
@@ -33,6 +53,7 @@ __all__ = [
     "l21",
     "l21_of",
     "noise_level",
+    "paper_equivalent_weight",
     "penalty_weight",
     "pushed_activity_of",
     "spectrum_entropy",
