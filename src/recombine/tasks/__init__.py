@@ -20,16 +20,20 @@ from recombine.tasks.exemplars import Exemplars, load_exemplars
 from recombine.tasks.film_roll import film_roll
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
+from recombine.tasks.lines import draw_lines, line_world
 from recombine.tasks.modular import Sines, modular_task, sine_functions
 from recombine.tasks.resplit import with_random_hole
 from recombine.tasks.reverse import reverse_bumps
 from recombine.tasks.rotation import cross_fade, rotated, rotation_circle, rotation_digits, rotation_gap
+from recombine.tasks.scene_task import SceneTask
+from recombine.tasks.scenes import Scenes
 from recombine.tasks.single_factor import (
     single_factor_positions,
     single_factor_renderings,
     single_factor_rows,
     with_stripes,
 )
+from recombine.tasks.supports import diagonal, in_l_shape, l_shaped, near_diagonal
 from recombine.tasks.symbolic import (
     addition,
     context_dependence,
@@ -43,12 +47,17 @@ from recombine.tasks.symbolic import (
     transverse_patterning,
 )
 from recombine.tasks.task import Task
+from recombine.tasks.worlds import Attribute, World, scene_task
 
 __all__ = [
+    "Attribute",
     "Exemplars",
     "Glyph",
+    "SceneTask",
+    "Scenes",
     "Sines",
     "Task",
+    "World",
     "addition",
     "angle_cos_sin",
     "angle_scalar",
@@ -62,7 +71,9 @@ __all__ = [
     "context_dependence",
     "cross_fade",
     "datasets",
+    "diagonal",
     "dispersed_addition",
+    "draw_lines",
     "draw_with_replacement",
     "draw_without_replacement",
     "film_roll",
@@ -70,10 +81,14 @@ __all__ = [
     "glyph",
     "glyph_source",
     "half_pixel_hole",
+    "in_l_shape",
     "invariance",
+    "l_shaped",
+    "line_world",
     "load_exemplars",
     "logical",
     "modular_task",
+    "near_diagonal",
     "one_hot",
     "partial_exposure",
     "ramp",
@@ -84,6 +99,7 @@ __all__ = [
     "rotation_circle",
     "rotation_digits",
     "rotation_gap",
+    "scene_task",
     "sine_functions",
     "single_factor_positions",
     "single_factor_renderings",

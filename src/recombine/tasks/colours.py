@@ -1,0 +1,24 @@
+"""Colours by hue."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+
+def hue_to_rgb(hue: Float[np.ndarray, "*n"], *, saturation: float = 1.0) -> Float[np.ndarray, "*n 3"]:
+    """Red, green and blue of a hue on the colour wheel (0 and 1 are red) at full value.
+
+    A channel is `1 - saturation · m`, where m is 0 on the third of the wheel around the channel's hue, 1 on the third
+    opposite and linear between. A saturation above 1 makes channels negative; what then happens is up to the caller.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.tasks.colours import hue_to_rgb
+    >>> hue_to_rgb(np.array([0, 1 / 6, 1 / 3, 1 / 12])).round(3).tolist()
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.5, 0.0]]
+
+    ```
+    """
+    sixth = (np.asarray(hue)[..., None] * 6 + np.array([5, 3, 1])) % 6
+    return 1 - saturation * np.clip(np.minimum(sixth, 4 - sixth), 0, 1)
