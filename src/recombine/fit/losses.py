@@ -28,7 +28,7 @@ def summed_squared_error(
     """
     if isinstance(outputs, PixelSample):
         batch, n, channels = outputs.values.shape
-        chosen = pixels_at(targets, outputs.index, channels)
+        chosen = pixels_at(targets, outputs.which, channels)
         share = n * channels * batch / targets.size
         return weight / share * ((outputs.values - chosen) ** 2).sum(axis=(1, 2))
     return weight * ((outputs - targets) ** 2).reshape(len(targets), -1).sum(axis=1)

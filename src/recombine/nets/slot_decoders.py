@@ -32,20 +32,20 @@ from recombine.nets.stages import Buffer
 class Drawn(NamedTuple):
     """What an attention decoder gives: `pixels` `(batch, n, channels)`, the attention behind them, and which they are.
 
-    `attention` is `(batch, layers, heads, n, slots)` and sums to 1 over slots; `index` `(n,)` are numbers of pixels
+    `attention` is `(batch, layers, heads, n, slots)` and sums to 1 over slots; `which` `(n,)` are numbers of pixels
     in row-major order, or `None` for all of them.
     """
 
     pixels: Array
     attention: Array
-    index: Array | None
+    which: Array | None
 
 
 class PixelSample(NamedTuple):
-    """Some pixels of a picture: `values` `(batch, n, channels)` at the numbers `index` `(n,)` in row-major order."""
+    """Some pixels of a picture: `values` `(batch, n, channels)` at the numbers `which` `(n,)` in row-major order."""
 
     values: Array
-    index: Array
+    which: Array
 
 
 def position_code(height: int, width: int, octaves: int = 8) -> Float[np.ndarray, "pixels features"]:
@@ -76,11 +76,11 @@ class AttentionDecoder(eqx.Module):
 
     def __call__(self, slots: Slots, *, key: PRNGKeyArray | None = None) -> Drawn:
         """All pixels, or in training (a key is given) the `sampled` ones, other ones at every call."""
-        code, index = self.code.value, None
+        code, chosen = self.code.value, None
         if key is not None and self.sampled is not None:
-            index = jax.random.permutation(key, len(code))[: self.sampled]
-            code = code[index]
-        return self.draw(slots, code)._replace(index=index)
+            chosen = jax.random.permutation(key, len(code))[: self.sampled]
+            code = code[chosen]
+        return self.draw(slots, code)._replace(which=chosen)
 
     def draw(self, slots: Slots, code: Float[Array, "n features"]) -> Drawn:
         """Pixels at the places with these position codes."""
@@ -159,8 +159,8 @@ class AsPicture(eqx.Module):
 
     def __call__(self, drawn: Drawn | Array, *, key: PRNGKeyArray | None = None) -> Array | PixelSample:
         if isinstance(drawn, Drawn):
-            if drawn.index is not None:
-                return PixelSample(drawn.pixels, drawn.index)
+            if drawn.which is not None:
+                return PixelSample(drawn.pixels, drawn.which)
             drawn = drawn.pixels
         return drawn.reshape(len(drawn), *self.shape)
 
@@ -249,7 +249,7 @@ class SlotwiseDecoder(eqx.Module):
     def __call__(self, slots: Slots, *, key: PRNGKeyArray | None = None) -> Array:
         drawn = self.parts(slots).sum(axis=1)
         if self.bilinear is not None:
-            drawn = drawn + self._crossed(slots)
+            drawn = drawn + _crossed(slots, self.bilinear)
         return drawn.reshape(len(slots), *self.shape)
 
     def parts(self, slots: Slots) -> Float[Array, "batch slots outputs"]:
@@ -258,13 +258,14 @@ class SlotwiseDecoder(eqx.Module):
             return self.perceptrons(slots)
         return jax.vmap(lambda net, z: net(z), in_axes=(0, 1), out_axes=1)(self.perceptrons, slots)
 
-    def _crossed(self, slots: Slots) -> Float[Array, "batch outputs"]:
-        batch, count, width = slots.shape
-        apart = np.kron(np.triu(np.ones((count, count)), 1), np.ones((width, width)))
-        weight = self.bilinear * apart[..., None]
-        flat = slots.reshape(batch, count * width)
-        left = jnp.einsum("bi,ijo->bjo", flat, weight)
-        return jnp.einsum("bjo,bj->bo", left, flat)
+
+def _crossed(slots: Slots, weight: Float[Array, "latents latents outputs"]) -> Float[Array, "batch outputs"]:
+    """Σ_{j<k} z_jᵀ C_jk z_k; the rest of `weight` is not used."""
+    batch, count, width = slots.shape
+    apart = np.kron(np.triu(np.ones((count, count)), 1), np.ones((width, width)))
+    flat = slots.reshape(batch, count * width)
+    left = jnp.einsum("bi,ijo->bjo", flat, weight * jnp.asarray(apart, weight.dtype)[..., None])
+    return jnp.einsum("bjo,bj->bo", left, flat)
 
 
 def additive_decoder(

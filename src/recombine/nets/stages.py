@@ -4,7 +4,8 @@ Arrays carry the examples on their first axis: a stage maps `(batch, ...)` to `(
 callable; if it is an Equinox module it is called with a keyword `key`, which is `None` in evaluation and a
 random key in training (dropout draws from it, batch normalisation takes it as the sign to use the batch's
 own statistics). A stage that learns by watching (running statistics) has a method `observe` besides, which
-gives its output in training and the stage as it is afterwards.
+gives its output in training and the stage as it is afterwards. A stage may also give a named tuple of arrays
+(a picture and the attention behind it), which the next one takes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from recombine.errors import InputError
 
-Stage = Callable[..., Array]
+Stage = Callable[..., Any]
 Perturb = Callable[[str, Array, PRNGKeyArray], Array]
 """Changes a stage's output in training: `(stage name, output, key) -> output` (activity noise)."""
 

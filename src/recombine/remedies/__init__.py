@@ -9,12 +9,12 @@ from recombine.remedies.activity import (
     weighted_activity_of,
 )
 from recombine.remedies.capacity import capacity, capacity_of
+from recombine.remedies.consistency import compositional_consistency, matched_distance
 from recombine.remedies.curricula import add_single_factors
 from recombine.remedies.interaction import (
     attention_interaction,
     attention_interaction_of,
     compositional_contrast,
-    contrast_of,
     cross_hessian,
     cross_hessian_of,
     head_mean_weight,
@@ -34,8 +34,8 @@ __all__ = [
     "attention_interaction_of",
     "capacity",
     "capacity_of",
+    "compositional_consistency",
     "compositional_contrast",
-    "contrast_of",
     "cost",
     "cross_hessian",
     "cross_hessian_of",
@@ -45,13 +45,14 @@ __all__ = [
     "head_mean_weight",
     "jacobian_activity",
     "l1",
-    "l1_of",
-    "l2",
-    "l2_of",
     "l12",
     "l12_of",
+    "l1_of",
+    "l2",
     "l21",
     "l21_of",
+    "l2_of",
+    "matched_distance",
     "noise_level",
     "paper_equivalent_weight",
     "penalty_weight",

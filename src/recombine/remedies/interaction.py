@@ -21,6 +21,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
 from recombine.nets import Drawn, decode
+from recombine.probes.slots import contrast_of
 
 AUTHORS_HEADS = 12
 
@@ -83,22 +84,6 @@ def paper_equivalent_weight(pixels: int, reconstruction: float = 5.0) -> float:
     ```
     """
     return 4e-4 * reconstruction * pixels
-
-
-def contrast_of(
-    sensitivity: Float[Array, "*batch outputs slots"],
-) -> Float[Array, "*batch"]:
-    """Σ_l Σ_{j<k} s_lj s_lk of the lengths s_lk = |∂x_l/∂z_k|; 0 if and only if each output depends on one slot.
-
-    ```python
-    >>> import jax.numpy as jnp
-    >>> from recombine.remedies import contrast_of
-    >>> float(contrast_of(jnp.array([[1.0, 0.0], [0.0, 3.0]]))), float(contrast_of(jnp.array([[1.0, 2.0]])))
-    (0.0, 2.0)
-
-    ```
-    """
-    return 0.5 * (sensitivity.sum(axis=-1) ** 2 - (sensitivity**2).sum(axis=-1)).sum(axis=-1)
 
 
 def compositional_contrast(

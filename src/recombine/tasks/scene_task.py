@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class SceneTask(Task):
 
     - `split`, `cell`, `train`, `latents`, `kind`, `blank`: as for `Task`.
     - `scenes`: the scenes of all rows.
+    - `cell_of`: from latents `(n, objects, attributes)` to cell numbers, for scenes that are no rows.
     - `inputs`, `targets`: by default the images.
 
     ```python
@@ -40,6 +42,7 @@ class SceneTask(Task):
     """
 
     scenes: Scenes
+    cell_of: Callable[[np.ndarray], np.ndarray]
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class SceneTask(Task):
         blank: float = 0.0,
         *,
         scenes: Scenes,
+        cell_of: Callable[[np.ndarray], np.ndarray],
     ) -> None:
         inputs = scenes.images if inputs is None else inputs
         targets = scenes.images if targets is None else targets
@@ -60,6 +64,7 @@ class SceneTask(Task):
             raise InputError("scenes", len(scenes), f"one scene for each of the {len(inputs)} rows")
         super().__init__(split, inputs, targets, kind, cell, train, latents, blank)
         object.__setattr__(self, "scenes", scenes)
+        object.__setattr__(self, "cell_of", cell_of)
 
     @property
     def masks(self) -> Int[np.ndarray, "rows height width"]:

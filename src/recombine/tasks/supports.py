@@ -26,7 +26,8 @@ def in_l_shape(latents: Float[np.ndarray, "rows factors"]) -> Bool[np.ndarray, "
 
     ```
     """
-    return (np.asarray(latents) <= 0.5).any(axis=1)
+    inside: np.ndarray = (np.asarray(latents) <= 0.5).any(axis=1)
+    return inside
 
 
 def near_diagonal(

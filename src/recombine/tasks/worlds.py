@@ -152,7 +152,12 @@ def scene_task(
     if split.unseen.any():
         _check_levels(split, cell[:rows])
     return SceneTask(
-        split, cell=cell, train=np.arange(rows), latents=factors.values(latents), scenes=world.draw(latents)
+        split,
+        cell=cell,
+        train=np.arange(rows),
+        latents=factors.values(latents),
+        scenes=world.draw(latents),
+        cell_of=factors.cell,
     )
 
 
