@@ -7,7 +7,7 @@ all tokens and channels without trained scale, and a perceptron on every token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -111,16 +111,17 @@ class PixelTrunk(eqx.Module):
 class FeatureTrunk(eqx.Module):
     """Features `(batch, tokens, features)` of another net to tokens.
 
-    `idle` holds the convolutions and the position layer that the authors' model makes and never uses, so that
-    parameter counts agree; it is `None` by default.
+    `idle` holds the convolutions and the position layer that the authors' model makes and never uses, of so many
+    channels, so that parameter counts agree; `None` for none.
     """
 
     perceptron: MLP
-    idle: PixelTrunk | None
+    idle: tuple[Any, ...] | None
 
-    def __init__(self, features: int, width: int, *, key: PRNGKeyArray) -> None:
+    def __init__(self, features: int, width: int, *, idle: int | None, key: PRNGKeyArray) -> None:
         self.perceptron = MLP((features, features, width), key=key)
-        self.idle = None
+        made = None if idle is None else PixelTrunk((8, 8, 3), width, channels=idle, key=key)
+        self.idle = None if made is None else (made.convolutions, made.position)
 
     def __call__(self, x: Array) -> Array:
         return self.perceptron(normalised(x.reshape(len(x), -1, x.shape[-1])))
@@ -173,6 +174,7 @@ def slot_transformer(
     depth: int = 5,
     heads: int = 4,
     strides: Sequence[int] = (1, 1, 1, 1),
+    idle: int | None = None,
     key: PRNGKeyArray,
 ) -> SlotTransformer:
     """The transformer encoder: `(batch, height, width, channels)` to `(batch, slots, width)`.
@@ -182,6 +184,7 @@ def slot_transformer(
     - `shape`: of one picture, `(height, width, channels)`; or `(tokens, features)` of another net, which skips
         convolutions and positions.
     - `strides`: of the convolutions; the published ones are all 1.
+    - `idle`: see `FeatureTrunk`.
 
     ```python
     >>> import jax
@@ -195,15 +198,15 @@ def slot_transformer(
     keys = [jax.random.fold_in(key, i) for i in range(depth + 2)]
     layers = tuple(SlotLayer(width, heads, key=keys[i + 2]) for i in range(depth))
     queries = jax.random.uniform(keys[1], (slots, width))
-    trunk = _trunk(shape, width, channels, strides, key=keys[0])
+    trunk = _trunk(shape, width, channels, strides, idle, key=keys[0])
     return SlotTransformer(trunk, queries, layers, LayerNorm(width))
 
 
 def _trunk(
-    shape: Shape, width: int, channels: int, strides: Sequence[int], *, key: PRNGKeyArray
+    shape: Shape, width: int, channels: int, strides: Sequence[int], idle: int | None, *, key: PRNGKeyArray
 ) -> PixelTrunk | FeatureTrunk:
     if len(shape) == 2:
-        return FeatureTrunk(shape[1], width, key=key)
+        return FeatureTrunk(shape[1], width, idle=idle, key=key)
     if len(shape) != 3:
         raise InputError("shape", tuple(shape), "(height, width, channels) or (tokens, features)")
     return PixelTrunk(shape, width, channels=channels, strides=strides, key=key)
@@ -282,6 +285,7 @@ def slot_attention(
     steps: int = 3,
     variant: Literal["authors", "standard"] = "standard",
     strides: Sequence[int] = (1, 1, 1, 1),
+    idle: int | None = None,
     key: PRNGKeyArray,
 ) -> SlotAttention:
     """The slot attention encoder: `(batch, height, width, channels)` to `(batch, slots, width)`.
@@ -302,7 +306,7 @@ def slot_attention(
     bound = (6 / (1 + width)) ** 0.5
     mean, log_deviation = (jax.random.uniform(k, (width,), jnp.float32, -bound, bound) for k in keys[7:])
     return SlotAttention(
-        _trunk(shape, width, channels, strides, key=keys[0]),
+        _trunk(shape, width, channels, strides, idle, key=keys[0]),
         jax.random.uniform(keys[1], (slots, width)) if variant == "authors" else None,
         mean,
         log_deviation,

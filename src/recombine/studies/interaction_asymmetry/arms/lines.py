@@ -1,0 +1,108 @@
+"""The line world: four arms and a scan of alpha with all combinations shown, and a corner of hues left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from recombine.nets import (
+    additive_decoder,
+    attention_decoder,
+    dense_decoder,
+    slot_autoencoder,
+    slot_transformer,
+)
+from recombine.parts import Part
+from recombine.probes import objects
+from recombine.remedies import paper_equivalent_weight
+from recombine.runs import Trial
+from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry.arms.shared import BETA, MORE_SEEDS, recipe
+from recombine.tasks import line_world
+
+PIXELS = 32
+SLOTS = 3
+WIDTH = 8
+STEPS = {"smoke": 20, "quick": 10_000, "paper": 20_000}
+PAPER_ALPHA = round(paper_equivalent_weight(PIXELS), 2)
+ALPHAS = (PAPER_ALPHA, 0.2, 0.6, 2.0, 6.0)
+"""From the paper-equivalent weight over two decades."""
+ALPHA = 0.6
+"""Of the arm with both penalties: in the middle of the scan."""
+DECODERS = ("attention", "additive", "dense")
+
+
+def line_arm(alpha: float, beta: float) -> str:
+    """An arm where every combination is shown."""
+    if not alpha:
+        return "beta only" if beta else "plain"
+    if not beta:
+        return f"alpha {alpha:g} only"
+    return f"both, alpha {alpha:g}"
+
+
+PLAIN, BETA_ONLY = line_arm(0, 0), line_arm(0, BETA)
+ALPHA_ONLY, BOTH = line_arm(ALPHA, 0), line_arm(ALPHA, BETA)
+SCAN = tuple(line_arm(alpha, BETA) for alpha in ALPHAS)
+FOUR = (PLAIN, ALPHA_ONLY, BETA_ONLY, BOTH)
+
+
+def corner_arm(decoder: str, alpha: float = 0.0, beta: float = 0.0) -> str:
+    """An arm where no scene shows two hues of the upper half together."""
+    return f"corner, {decoder}, {line_arm(alpha, beta)}"
+
+
+CORNER = {
+    corner_arm("attention"): ("attention", 0.0, 0.0),
+    corner_arm("attention", 0, BETA): ("attention", 0.0, BETA),
+    corner_arm("attention", ALPHA, BETA): ("attention", ALPHA, BETA),
+    corner_arm("additive"): ("additive", 0.0, 0.0),
+    corner_arm("additive", 0, BETA): ("additive", 0.0, BETA),
+    corner_arm("dense"): ("dense", 0.0, 0.0),
+    corner_arm("dense", 0, BETA): ("dense", 0.0, BETA),
+}
+
+
+def line_net(scale: Scale, *, variational: bool, decoder: str = "attention") -> Part:
+    """Three slots of eight latents; two encoder and two decoder layers."""
+    hidden = (128, 128)
+    decoders = {
+        "attention": Part(attention_decoder, inner=48, queries=32, heads=4),
+        "additive": Part(additive_decoder, hidden=hidden),
+        "dense": Part(dense_decoder, hidden=hidden),
+    }
+    return Part(
+        slot_autoencoder,
+        shape=(1, PIXELS, 3),
+        slots=SLOTS,
+        width=WIDTH,
+        variational=variational,
+        encoder=Part(slot_transformer, channels=16, depth=2),
+        decoder=decoders[decoder],
+    )
+
+
+def line_arms(scale: Scale) -> dict[str, Trial]:
+    """The four arms of E1, the scan of alpha, and the arms with a corner of hues left out."""
+    world: dict[str, Any] = {"rows": 200, "test": 60} if scale == "smoke" else {}
+    probes = (
+        Part(objects.slot_quality, images=20 if scale == "smoke" else 200),
+        Part(objects.slot_pictures),
+        Part(objects.recombination),
+        Part(objects.decoder_interaction, scenes=4 if scale == "smoke" else 32),
+    )
+    every = Part(line_world, **world)
+    corner = Part(line_world, support="l-shaped", on=("hue",), **world)
+
+    def trial(task: Part, decoder: str, alpha: float, beta: float) -> Trial:
+        how = recipe(scale, STEPS[scale], alpha=alpha, beta=beta)
+        net = line_net(scale, variational=beta > 0, decoder=decoder)
+        return Trial(task, probes, MORE_SEEDS[scale], net, how)
+
+    settings = [(0.0, 0.0), (ALPHA, 0.0), (0.0, BETA), *((alpha, BETA) for alpha in ALPHAS)]
+    found = {line_arm(alpha, beta): trial(every, "attention", alpha, beta) for alpha, beta in settings}
+    found |= {name: trial(corner, *how) for name, how in CORNER.items()}
+    if scale == "smoke":
+        kept = (PLAIN, BOTH, corner_arm("additive"))
+        found = {name: replace(found[name]) for name in kept}
+    return found
