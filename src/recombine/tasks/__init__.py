@@ -33,6 +33,9 @@ from recombine.tasks.single_factor import (
     single_factor_rows,
     with_stripes,
 )
+from recombine.tasks.sprites import PUBLISHED as PUBLISHED_SPRITES
+from recombine.tasks.sprites import WIEDEMER as WIEDEMER_SPRITES
+from recombine.tasks.sprites import draw_sprites, sprites
 from recombine.tasks.supports import diagonal, in_l_shape, l_shaped, near_diagonal
 from recombine.tasks.symbolic import (
     addition,
@@ -50,6 +53,8 @@ from recombine.tasks.task import Task
 from recombine.tasks.worlds import Attribute, World, scene_task
 
 __all__ = [
+    "PUBLISHED_SPRITES",
+    "WIEDEMER_SPRITES",
     "Attribute",
     "Exemplars",
     "Glyph",
@@ -74,6 +79,7 @@ __all__ = [
     "diagonal",
     "dispersed_addition",
     "draw_lines",
+    "draw_sprites",
     "draw_with_replacement",
     "draw_without_replacement",
     "film_roll",
@@ -105,6 +111,7 @@ __all__ = [
     "single_factor_renderings",
     "single_factor_rows",
     "split_by_hole",
+    "sprites",
     "super_inputs",
     "transitive_chain",
     "transitive_equivalence",

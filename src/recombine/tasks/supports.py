@@ -26,7 +26,7 @@ def in_l_shape(latents: Float[np.ndarray, "rows factors"]) -> Bool[np.ndarray, "
 
     ```
     """
-    return np.asarray((np.asarray(latents) <= 0.5).any(axis=1))
+    return np.any(latents <= 0.5, axis=1)
 
 
 def near_diagonal(

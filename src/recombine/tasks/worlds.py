@@ -16,6 +16,7 @@ from recombine.tasks.scenes import Scenes
 from recombine.tasks.supports import Support, split_by_support
 
 CHUNK = 4096
+MOST_CELLS = 4_000_000
 TRIES = 200
 """Chunks without a single scene of the wanted kind after which a support is given up."""
 
@@ -142,6 +143,8 @@ def scene_task(
         if value < least:
             raise InputError(field, value, f"a whole number, at least {least}")
     factors, rng = cut(world, on, bins), generator(seed)
+    if factors.space.n_cells > MOST_CELLS:
+        raise InputError("bins", bins, f"fewer bins or factors than make {factors.space.n_cells} cells")
     objects = len({number for number, _ in factors.picked})
     split = split_by_support(factors.space, support, delta=delta, objects=objects)
     kept = [_drawn(world, factors, split.seen, rows + test, rng)]
