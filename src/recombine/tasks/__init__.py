@@ -20,8 +20,10 @@ from recombine.tasks.exemplars import Exemplars, load_exemplars
 from recombine.tasks.film_roll import film_roll
 from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
+from recombine.tasks.interactions import InteractionTask, interaction_task
 from recombine.tasks.lines import draw_lines, line_world
 from recombine.tasks.modular import Sines, modular_task, sine_functions
+from recombine.tasks.polynomials import PolynomialDecoder, polynomial_decoder
 from recombine.tasks.resplit import with_random_hole
 from recombine.tasks.reverse import reverse_bumps
 from recombine.tasks.rotation import cross_fade, rotated, rotation_circle, rotation_digits, rotation_gap
@@ -58,6 +60,8 @@ __all__ = [
     "Attribute",
     "Exemplars",
     "Glyph",
+    "InteractionTask",
+    "PolynomialDecoder",
     "SceneTask",
     "Scenes",
     "Sines",
@@ -88,6 +92,7 @@ __all__ = [
     "glyph_source",
     "half_pixel_hole",
     "in_l_shape",
+    "interaction_task",
     "invariance",
     "l_shaped",
     "line_world",
@@ -97,6 +102,7 @@ __all__ = [
     "near_diagonal",
     "one_hot",
     "partial_exposure",
+    "polynomial_decoder",
     "ramp",
     "ramp_with_presence",
     "random_composition",
