@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = {
     "add_cells": {},
+    "interaction_of_a_decoder": {"samples": 10},
     "modularity_report": {},
     "demo": {"n": 8, "steps": 2, "width": 4, "seeds": (0,)},
     "own_task_and_net": {"steps": 20},

@@ -73,11 +73,11 @@ def as_decoder(
 
         return torch_decoder(decoder, latents, batched=batched, chunk=chunk)
     if framework in (None, "jax"):
-        from recombine.probes.interaction.jax_decoder import Untraceable, jax_decoder
+        from recombine.probes.interaction.jax_decoder import UntraceableError, jax_decoder
 
         try:
             return jax_decoder(decoder, latents, batched=batched, precision=precision, chunk=chunk)
-        except Untraceable as error:
+        except UntraceableError as error:
             if framework == "jax":
                 raise InputError("decoder", str(error), "a function that JAX can trace") from error
             why = str(error)

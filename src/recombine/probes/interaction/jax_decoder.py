@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from recombine.probes.interaction.decoder import (
@@ -17,7 +20,7 @@ from recombine.probes.interaction.decoder import (
 )
 
 
-class Untraceable(TypeError):
+class UntraceableError(TypeError):
     """JAX cannot trace the function; the message says why in one line."""
 
 
@@ -29,15 +32,13 @@ def jax_decoder(
     float64 is tried first; a function that insists on float32 (a convolution with float32 weights, say) is
     computed in float32, with a note.
     """
-    import equinox as eqx
-    import jax
-    import jax.numpy as jnp
 
     def traced(precision: Precision) -> bool:
-        """Raises `Untraceable`; otherwise whether forward-mode products exist."""
+        """Raises `UntraceableError`; otherwise whether forward-mode products exist."""
         dtype = np.dtype(precision)
-        shapes = [
-            jax.ShapeDtypeStruct(shape, dtype) for shape in ((latents.shape[1],), (2, latents.shape[1]))
+        shapes: list[Any] = [
+            jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
+            for shape in ((latents.shape[1],), (2, latents.shape[1]))
         ]
         first: Exception | None = None
         with jax.enable_x64(precision == "float64"):
@@ -53,13 +54,13 @@ def jax_decoder(
                     return False
                 return True
         assert first is not None
-        raise Untraceable(f"JAX cannot trace it ({type(first).__name__})") from first
+        raise UntraceableError(f"JAX cannot trace it ({type(first).__name__})") from first
 
     notes: tuple[str, ...] = ()
     chosen: Precision = precision or "float64"
     try:
         forward = traced(chosen)
-    except Untraceable:
+    except UntraceableError:
         if precision is not None:
             raise
         chosen = "float32"
@@ -74,24 +75,12 @@ def jax_decoder(
 
     by_rows, shape = calling_convention(call, latents, batched)
 
-    def point(function: Any, z: Any) -> Any:
-        return jnp.ravel(function(z[None])[0] if by_rows else function(z))
-
-    def nested(function: Any, z: Any, directions: Any) -> Any:
-        if not len(directions):
-            return point(function, z)
-        return jax.jvp(lambda y: nested(function, y, directions[1:]), (z,), (directions[0],))[1]
-
-    @eqx.filter_jit
-    def compiled(function: Any, rows: Any, directions: Any) -> Any:
-        return jax.vmap(lambda z, u: nested(function, z, u))(rows, directions)
-
     def derivative(rows: Rows, directions: Directions) -> Outputs:
         parts = []
         with jax.enable_x64(wide):
             for count, pieces in padded_chunks(chunk, rows, directions):
                 z, u = (jnp.asarray(piece, dtype) for piece in pieces)
-                parts.append(np.asarray(compiled(decoder, z, u), dtype=np.float64)[:count])
+                parts.append(np.asarray(_products(decoder, by_rows, z, u), dtype=np.float64)[:count])
         return np.concatenate(parts)
 
     def values(rows: Rows) -> Outputs:
@@ -101,3 +90,15 @@ def jax_decoder(
     return Decoder(
         "jax", shape, values, derivative if forward else None, float(np.finfo(dtype).eps), why, notes
     )
+
+
+@eqx.filter_jit
+def _products(decoder: Any, by_rows: bool, rows: Any, directions: Any) -> Any:
+    """One program per order and decoder; decoders that differ in their arrays alone share it."""
+    return jax.vmap(lambda z, u: _nested(decoder, by_rows, z, u))(rows, directions)
+
+
+def _nested(decoder: Any, by_rows: bool, z: Any, directions: Any) -> Any:
+    if not len(directions):
+        return jnp.ravel(decoder(z[None])[0] if by_rows else decoder(z))
+    return jax.jvp(lambda y: _nested(decoder, by_rows, y, directions[1:]), (z,), (directions[0],))[1]

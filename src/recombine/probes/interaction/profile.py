@@ -86,12 +86,12 @@ class InteractionProfile:
         mean = energies.values.mean(axis=(0, 1))
         return {s: float(e / mean.sum()) for s, e in zip(energies.sets, mean, strict=True)}
 
-    def cross_map(self, order: int) -> Float[np.ndarray, "..."]:
+    def cross_map(self, order: int) -> Float[np.ndarray, ...]:
         """Which outputs carry the interaction: cross energy of every output, in the shape of an output."""
         self.share(order)
         return self.energies[order - 1].cross.reshape(self.output_shape)
 
-    def share_map(self, order: int) -> Float[np.ndarray, "..."]:
+    def share_map(self, order: int) -> Float[np.ndarray, ...]:
         """The share q1 or r_m of every output by itself; NaN where an output has no derivatives of that order."""
         self.share(order)
         energies = self.energies[order - 1]

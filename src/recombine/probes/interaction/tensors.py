@@ -1,0 +1,77 @@
+"""All derivatives of a decoder at one point, as symmetric arrays."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from recombine.errors import InputError
+from recombine.probes.interaction.decoder import Framework, as_decoder
+from recombine.probes.interaction.differences import difference_quotient
+from recombine.probes.interaction.energies import Derivative
+from recombine.probes.interaction.slots import sorted_tuples
+
+Tensors = tuple[Float[np.ndarray, "outputs ..."], ...]
+"""The first, second, … derivative: `(outputs, d)`, `(outputs, d, d)`, …"""
+
+
+def derivative_tensors(
+    decoder: Any,
+    point: Any,
+    order: int,
+    *,
+    step: float | None = None,
+    batched: bool | None = None,
+    framework: Framework | None = None,
+) -> Tensors:
+    """The derivatives of order 1 to `order` of a decoder at one point.
+
+    **Arguments:**
+
+    - `decoder`: see [`recombine.probes.interaction.as_decoder`][].
+    - `point`: `(latents,)`.
+    - `step`: length of central differences; by default derivatives are exact where the decoder has them, and
+        differences with step 0.05 elsewhere.
+
+    **Returns:**
+
+    `(outputs, d)`, `(outputs, d, d)`, …, in float64.
+
+    ```python
+    >>> import jax.numpy as jnp
+    >>> from recombine.probes.interaction import derivative_tensors
+    >>> first, second = derivative_tensors(lambda z: jnp.stack([z[0] * z[1], z[0] ** 3]), [2.0, 5.0], 2)
+    >>> first.tolist(), second.tolist()
+    ([[5.0, 2.0], [12.0, 0.0]], [[[0.0, 1.0], [1.0, 0.0]], [[12.0, 0.0], [0.0, 0.0]]])
+
+    ```
+    """
+    z = np.asarray(point, dtype=np.float64)
+    if z.ndim != 1:
+        raise InputError("point", f"shape {z.shape}", "one point (latents,)")
+    view = as_decoder(decoder, z[None], batched=batched, framework=framework)
+    if step is None and view.derivative is not None:
+        return tensors_at(view.derivative, z, order)
+    return tensors_at(difference_quotient(view.values, 0.05 if step is None else step), z, order)
+
+
+def tensors_at(derivative: Derivative, z: np.ndarray, order: int, scale: np.ndarray | None = None) -> Tensors:
+    """The same from a derivative along directions; a latent's `scale` is its unit."""
+    d = len(z)
+    basis = np.eye(d) if scale is None else np.diag(scale)
+    found = []
+    for m in range(1, order + 1):
+        indices = sorted_tuples(d, m)
+        columns = derivative(np.repeat(z[None], len(indices), axis=0), basis[np.array(indices)])
+        if not np.isfinite(columns).all():
+            raise InputError("decoder", f"derivatives of order {m} that are not finite", "a smooth decoder")
+        tensor = np.zeros((columns.shape[1], *[d] * m))
+        for index, column in zip(indices, columns, strict=True):
+            for ordered in set(permutations(index)):
+                place: tuple[Any, ...] = (slice(None), *ordered)
+                tensor[place] = column
+        found.append(tensor)
+    return tuple(found)
