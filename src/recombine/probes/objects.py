@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Bool, Float, Int
+from scipy.optimize import linear_sum_assignment
 
 from recombine.errors import InputError
 from recombine.nets import Drawn, decode, encode, evaluate, posterior_of, trace
+from recombine.probes.interaction import interaction_profile
 from recombine.probes.jacobians import net_sensitivity
-from recombine.probes.slots import slot_scores, slots_of_objects
-from recombine.tasks import SceneTask
+from recombine.probes.slots import slot_identifiability, slot_scores, slots_of_objects
+from recombine.tasks import InteractionTask, SceneTask
 
 Values = dict[str, Any]
 
@@ -116,6 +119,106 @@ def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 
                 [shown.images[first[few]], shown.images[second[few]], truth[:6], pictures["recombined"][:6]]
             )
     return found
+
+
+def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
+    """Are the slots of an autoencoder those of the generator? And do they recombine?
+
+    `matched` and `crossed` are R² of the true slots from the matched and from the best other slot, least and largest
+    over slots; `gap` is the mean difference (`recombine.probes.slots.slot_identifiability`). `recombined_r2_in` is that of
+    outputs decoded from slots of two different inputs against the generator's, `_out` where that combination is of
+    unseen cells (NaN if there are none); `fit_r2` is that of plain reconstruction.
+    """
+    chosen = _spread(task.test_in, rows)
+    x, true = task.inputs[chosen], _true_slots(task, task.latents[chosen])
+    slots = _stages(net, x)[1]["slots"]
+    scores = slot_identifiability(slots, true)
+    found: Values = {
+        "matched": scores["matched"].min(),
+        "crossed": scores["crossed"].max(),
+        "gap": scores["score"],
+        "fit_r2": picture_r2(_decode(net, slots), x),
+    }
+    holds = linear_sum_assignment(-scores["r2"])[1]
+    other = np.roll(np.arange(len(x)), 1)
+    latents = task.latents[chosen].copy()
+    first = np.array(task.decoder.slots[0])
+    latents[:, first] = latents[other][:, first]
+    mixed = slots.copy()
+    mixed[:, holds[0]] = slots[other, holds[0]]
+    seen = task.split.seen[task.cell_of(latents)]
+    for side, kept in (("in", seen), ("out", ~seen)):
+        wanted = task.decoder(latents[kept])
+        decoded = _decode(net, mixed[kept]) if kept.any() else wanted
+        found[f"recombined_r2_{side}"] = picture_r2(decoded, wanted)
+    return found
+
+
+def _true_slots(task: InteractionTask, latents: Float[np.ndarray, "n latents"]) -> np.ndarray:
+    return np.stack([latents[:, np.array(slot)] for slot in task.decoder.slots], axis=1)
+
+
+class FlatDecoder(eqx.Module):
+    """The decoder of a slot autoencoder as a function of flat latents `(rows, slots · width)`."""
+
+    net: Any
+    slots: int = eqx.field(static=True)
+
+    def __call__(self, latents: Array) -> Array:
+        """The pictures."""
+        return decode(self.net, latents.reshape(len(latents), self.slots, -1))
+
+
+def decoder_interaction(
+    net: Any, task: SceneTask, *, scenes: int = 32, max_order: int = 2, probes: int = 4
+) -> Values:
+    """The interaction profile of a trained decoder at the encodings of scenes.
+
+    `q1`, `r2`, ... up to `max_order`, and q1 by where a pixel lies, its energies pooled over pixels: `q1_inside` on
+    objects, `q1_border` on pixels next to another label, `q1_background` elsewhere.
+    """
+    rows = _spread(task.test_in, scenes)
+    slots = _stages(net, task.inputs[rows])[1]["slots"]
+    count = slots.shape[1]
+    profile = interaction_profile(
+        FlatDecoder(net, count),
+        slots.reshape(len(slots), -1),
+        count,
+        method="probes",
+        max_order=max_order,
+        probes=probes,
+        samples=None,
+        batched=True,
+        precision="float32",
+    )
+    found: Values = {share.name: share.value for share in profile.shares}
+    lengths = net_sensitivity(net, slots, channels=1, norm="l2")
+    return found | _by_place(lengths, task.masks[rows], task.inputs.shape[-1])
+
+
+def _by_place(
+    lengths: Float[np.ndarray, "n outputs slots"], masks: Int[np.ndarray, "n height width"], channels: int
+) -> Values:
+    """q1 of the pixels inside objects, at borders and in the background."""
+    slots = lengths.shape[2]
+    products = 0.5 * (lengths.sum(axis=2) ** 2 - (lengths**2).sum(axis=2))
+    most = 0.5 * (1 - 1 / slots) * lengths.sum(axis=2) ** 2
+    places = {"border": np.repeat(borders(masks).reshape(len(masks), -1), channels, axis=1)}
+    front = np.repeat(masks.reshape(len(masks), -1) > 0, channels, axis=1)
+    places |= {"inside": front & ~places["border"], "background": ~front & ~places["border"]}
+    return {f"q1_{name}": products[at].sum() / most[at].sum() for name, at in places.items()}
+
+
+def borders(masks: Int[np.ndarray, "n height width"]) -> Bool[np.ndarray, "n height width"]:
+    """Pixels with a neighbour (above, below, left or right) of another label."""
+    edge = np.zeros(masks.shape, dtype=bool)
+    for axis in (1, 2):
+        change = np.diff(masks, axis=axis) != 0
+        pad = [(0, 0), (0, 0), (0, 0)]
+        for side in ((1, 0), (0, 1)):
+            pad[axis] = side
+            edge |= np.pad(change, pad)
+    return edge
 
 
 def picture_r2(found: Float[np.ndarray, n * shape], true: Float[np.ndarray, n * shape]) -> float:

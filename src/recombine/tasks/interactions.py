@@ -23,7 +23,6 @@ class InteractionTask(Task):
     `decoder(latents)`.
 
     - `decoder`: the generator, with its slots.
-    - `test_in`: rows of seen cells that are not trained on; `rows_out`: rows of unseen cells.
     """
 
     decoder: PolynomialDecoder
@@ -49,10 +48,11 @@ class InteractionTask(Task):
         super().__init__(split, inputs, targets, kind, cell, train, latents, blank)
         object.__setattr__(self, "decoder", decoder)
 
-    @property
-    def test_in(self) -> Int[np.ndarray, " rows"]:
-        """Rows that show a seen cell and are not trained on."""
-        return np.setdiff1d(self.rows_in, self.train)
+    def cell_of(self, latents: Float[np.ndarray, "n latents"]) -> Int[np.ndarray, " n"]:
+        """The cells of latents that need not be rows."""
+        sizes = np.array(self.split.space.shape)
+        levels = np.clip(np.floor((latents + 1) / 2 * sizes), 0, sizes - 1).astype(int)
+        return self.split.space.index(levels)
 
     def __repr__(self) -> str:
         return f"InteractionTask({super().__repr__()[len('Task(') :]}"

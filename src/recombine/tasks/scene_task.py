@@ -72,11 +72,6 @@ class SceneTask(Task):
         return self.scenes.masks
 
     @property
-    def test_in(self) -> Int[np.ndarray, " rows"]:
-        """Rows that show a seen cell and are not trained on."""
-        return np.setdiff1d(self.rows_in, self.train)
-
-    @property
     def table(self) -> dict[str, Any]:
         """One row per scene: the levels of its cell and whether it is trained on, as `recombine.advise` reads it."""
         space, trained = self.split.space, np.zeros(len(self.cell), dtype=bool)

@@ -106,6 +106,11 @@ class Task:
         return np.flatnonzero((self.cell >= 0) & self.split.seen[self.cell])
 
     @property
+    def test_in(self) -> Int[np.ndarray, " rows"]:
+        """Rows that show a seen cell and are not trained on."""
+        return np.setdiff1d(self.rows_in, self.train)
+
+    @property
     def rows_out(self) -> Int[np.ndarray, " rows"]:
         """Rows that show an unseen cell."""
         return np.flatnonzero((self.cell >= 0) & ~self.split.seen[self.cell])

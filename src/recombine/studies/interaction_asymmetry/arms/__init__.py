@@ -1,0 +1,16 @@
+"""The experimental arms: exact statements, vectors of known order, the line world and sprites."""
+
+from __future__ import annotations
+
+from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arms
+from recombine.studies.interaction_asymmetry.arms.lines import line_arms
+from recombine.studies.study import Arms, in_pieces
+
+GROUPS = (vector_arms, line_arms)
+
+
+def arms(scale: Scale) -> Arms:
+    """All arms at a scale; trained ones one seed at a time, so that all cores are busy to the end."""
+    found = {name: trial for group in GROUPS for name, trial in group(scale).items()}
+    return {name: (trial,) if trial.net is None else in_pieces(trial) for name, trial in found.items()}

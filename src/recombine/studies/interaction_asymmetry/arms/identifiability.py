@@ -1,0 +1,72 @@
+"""Vectors of known order of interaction: do decoders of at most that order find the slots?"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from recombine.fit import Recipe, adam
+from recombine.fit.recipe import Schedule
+from recombine.nets import (
+    additive_decoder,
+    bilinear_decoder,
+    dense_decoder,
+    dense_slots,
+    slot_autoencoder,
+)
+from recombine.parts import Part
+from recombine.probes import objects
+from recombine.runs import Trial
+from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry.arms.shared import SEEDS
+from recombine.tasks import interaction_task
+
+OUTPUTS = 20
+SLOTS = 2
+WIDTH = 2
+HIDDEN = (64, 64)
+STEPS = {"smoke": 20, "quick": 20_000, "paper": 50_000}
+SAMPLES = 10_000
+DECODERS = {"additive": additive_decoder, "bilinear": bilinear_decoder, "dense": dense_decoder}
+PAIRS = ((1, "additive"), (1, "dense"), (2, "bilinear"), (2, "dense"))
+"""Order of the generator and kind of the decoder."""
+
+
+def vector_arm(order: int, decoder: str, *, corner: bool = False) -> str:
+    """Vectors of that order by that decoder, with a corner of the first latents left out or not."""
+    return f"order {order}, {decoder} decoder{', corner' if corner else ''}"
+
+
+def vector_arms(scale: Scale) -> dict[str, Trial]:
+    """Autoencoders of vectors whose decoder is as restricted as the generator, and unrestricted ones."""
+    found = {}
+    for (order, kind), corner in product(PAIRS, (False, True)):
+        own = {} if kind == "dense" else {"shared": False}
+        net = Part(
+            slot_autoencoder,
+            shape=(OUTPUTS,),
+            slots=SLOTS,
+            width=WIDTH,
+            variational=False,
+            encoder=Part(dense_slots, hidden=HIDDEN),
+            decoder=Part(DECODERS[kind], hidden=HIDDEN, **own),
+        )
+        task = Part(
+            interaction_task,
+            slots=(WIDTH,) * SLOTS,
+            outputs=OUTPUTS,
+            order=order,
+            rows=500 if scale == "smoke" else SAMPLES,
+            support="l-shaped" if corner else None,
+        )
+        how = Recipe(
+            steps=STEPS[scale],
+            batch=256,
+            optimiser=adam(2e-3),
+            schedule=Schedule("cosine"),
+            record_rows=1000,
+        )
+        probes = (Part(objects.slots_found),)
+        found[vector_arm(order, kind, corner=corner)] = Trial(task, probes, SEEDS[scale], net, how)
+    if scale == "smoke":
+        found = {name: found[name] for name in (vector_arm(2, "bilinear"),)}
+    return found
