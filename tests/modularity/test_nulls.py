@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from recombine.modularity.finding import finder, in_order
-from recombine.modularity.nulls import largest_newman, newman_with_nulls, shuffled, strengths
+from recombine.modularity.nulls import largest_newman, newman_with_nulls
 from recombine.probes.connectivity import all_live, assign_known, live_units, newman_modularity
+from recombine.probes.connectivity.graph import module_shares, shuffled
 
 
 def test_largest_is_reached_without_weight_between_modules(blocks):
@@ -16,10 +17,10 @@ def test_largest_is_reached_without_weight_between_modules(blocks):
     assert largest_newman(equal, (np.arange(4).repeat(2),) * 3) == pytest.approx(0.75)
 
 
-def test_strengths_leave_out_dead_units():
+def test_module_shares_leave_out_dead_units():
     weights = (np.array([[1.0, 5.0], [0.0, 5.0]]), np.array([[1.0], [5.0]]))
     labels = (np.array([0, 1]), np.array([0, -1]), np.array([0]))
-    assert strengths(weights, labels).tolist() == [1.0, 0.0]
+    assert module_shares(weights, labels).tolist() == [1.0, 0.0]
 
 
 def test_shuffling_keeps_every_layers_live_weights(dense):

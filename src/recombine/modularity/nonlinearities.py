@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.probes.connectivity.separation import leaky_relu
 
 Activation = Callable[[np.ndarray], np.ndarray]
-
-
-def _leaky(x: np.ndarray, slope: float) -> np.ndarray:
-    return np.where(x >= 0, x, slope * x)
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
@@ -55,7 +52,7 @@ def nonlinearity(activation: Any) -> Activation:
     name, _, slope = str(activation).partition(":")
     try:
         if name == "leaky_relu":
-            return partial(_leaky, slope=float(slope))
+            return partial(leaky_relu, slope=float(slope))
     except ValueError:
         pass
     names = ", ".join([*KNOWN, "leaky_relu:SLOPE"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from recombine.probes.connectivity import Chain, Labels, Live, newman_modularity, newman_null
+from recombine.probes.connectivity.graph import module_shares, shuffled
 
 SEARCHES, FEW_SEARCHES = 20, 10
 """Shuffled nets whose modules are searched anew, where that is a search and not a look at the strongest input; and in
@@ -92,30 +92,6 @@ def newman_with_nulls(
     )
 
 
-def shuffled(weights: Chain, live: Live, rng: np.random.Generator) -> Chain:
-    """The weights of each layer in random places, among live units; the others are 0."""
-    found = []
-    for matrix, (before, after) in zip(weights, pairwise(live), strict=True):
-        there = np.ix_(before, after)
-        copy = np.zeros_like(matrix)
-        copy[there] = rng.permutation(matrix[there].ravel()).reshape(matrix[there].shape)
-        found.append(copy)
-    return tuple(found)
-
-
 def largest_newman(weights: Chain, labels: Sequence[Int[np.ndarray, " units"]]) -> float:
     """1 - Σ a_m², a_m being the share of all weight (from both ends) that module m has."""
-    share = strengths(weights, labels)
-    return float(1 - (share**2).sum())
-
-
-def strengths(weights: Chain, labels: Sequence[Int[np.ndarray, " units"]]) -> Float[np.ndarray, " modules"]:
-    """Each module's share of Σ|w| over live units, every connection counted at both of its ends."""
-    modules = np.arange(max(int(values.max()) for values in labels) + 1)
-    ends = np.zeros(len(modules))
-    for matrix, before, after in zip(weights, labels[:-1], labels[1:], strict=True):
-        size = np.abs(matrix) * (before >= 0)[:, None] * (after >= 0)
-        ends += size.sum(axis=1) @ (before[:, None] == modules) + size.sum(axis=0) @ (
-            after[:, None] == modules
-        )
-    return ends / ends.sum()
+    return float(1 - (module_shares(weights, labels) ** 2).sum())

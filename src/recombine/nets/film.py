@@ -14,9 +14,8 @@ from jaxtyping import Array, PRNGKeyArray
 
 from recombine.errors import InputError
 from recombine.nets.activations import leaky_relu
-from recombine.nets.convolution import Conv2d
-from recombine.nets.dense import BatchNorm, Linear
-from recombine.nets.readers import Residual
+from recombine.nets.dense import Linear
+from recombine.nets.residual import residual_trunk
 from recombine.nets.stages import Chain, Net, Reshape, Stage
 
 
@@ -67,15 +66,8 @@ def film_net(
     ```
     """
     keys = iter(jax.random.split(key, 3 + len(widths) * blocks))
-    stem = Conv2d(channels, widths[0], 3, padding=1, bias=False, key=next(keys))
-    stages: list[tuple[str, Stage]] = [("stem", Chain(stem, BatchNorm(widths[0]), jax.nn.relu))]
-    before = widths[0]
-    for group, width in enumerate(widths):
-        for block in range(blocks):
-            stride = 2 if group and not block else 1
-            stages.append((f"block{group}.{block}", Residual(before, width, stride=stride, key=next(keys))))
-            before = width
-    features = frames * before
+    stages = residual_trunk(channels, widths, blocks, keys=keys)
+    features = frames * widths[-1]
     units = features if hidden is None else hidden
     head = Chain(Linear(features, units, key=next(keys)), activation)
     readout = Chain(Linear(units, frames * classes, key=next(keys)), Reshape((frames, classes)))

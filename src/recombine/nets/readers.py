@@ -17,7 +17,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from recombine.errors import InputError
 from recombine.nets.convolution import Conv2d
 from recombine.nets.dense import BatchNorm, Dropout, LayerNorm, Linear, he_normal
-from recombine.nets.stages import Chain, Net, Reshape, Stage, watch
+from recombine.nets.residual import residual_trunk
+from recombine.nets.stages import Chain, Net, Reshape, Stage
 from recombine.nets.tokens import attend
 
 
@@ -108,35 +109,6 @@ def image_convnet(
     return Net(*zip(*stages, strict=True))
 
 
-class Residual(eqx.Module):
-    """`relu(shortcut(x) + path(x))`, the block of ResNet-18."""
-
-    path: Chain
-    shortcut: Chain
-
-    def __init__(self, c_in: int, c_out: int, *, stride: int, key: PRNGKeyArray) -> None:
-        keys = jax.random.split(key, 3)
-        self.path = Chain(
-            Conv2d(c_in, c_out, 3, stride=stride, padding=1, bias=False, key=keys[0]),
-            BatchNorm(c_out),
-            jax.nn.relu,
-            Conv2d(c_out, c_out, 3, padding=1, bias=False, key=keys[1]),
-            BatchNorm(c_out),
-        )
-        bridge = (Conv2d(c_in, c_out, 1, stride=stride, bias=False, key=keys[2]), BatchNorm(c_out))
-        self.shortcut = Chain() if stride == 1 and c_in == c_out else Chain(*bridge)
-
-    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
-        return self.observe(x, key=key, weight=None)[0]
-
-    def observe(self, x: Array, *, key: PRNGKeyArray | None, weight: Array | None) -> tuple[Array, Residual]:
-        """The output, and the block with what its normalisations have taken in."""
-        one, path = watch(self.path, x, key=key, weight=weight)
-        other, shortcut = watch(self.shortcut, x, key=key, weight=weight)
-        after = eqx.tree_at(lambda block: (block.path, block.shortcut), self, (path, shortcut))
-        return jax.nn.relu(one + other), after
-
-
 class MeanPool(eqx.Module):
     """The mean over all pixels."""
 
@@ -169,16 +141,8 @@ def image_resnet(
     ```
     """
     keys = (jax.random.fold_in(key, draw) for draw in count())
-    stem = Chain(Conv2d(channels, widths[0], 3, padding=1, bias=False, key=next(keys)), BatchNorm(widths[0]))
-    stages: list[tuple[str, Stage]] = _augmented(augment, black)
-    stages += [("stem", Chain(stem, jax.nn.relu))]
-    c_in = widths[0]
-    for group, c_out in enumerate(widths):
-        for block in range(blocks):
-            stride = 2 if group and not block else 1
-            stages += [(f"block{group}.{block}", Residual(c_in, c_out, stride=stride, key=next(keys)))]
-            c_in = c_out
-    stages += [("pool", MeanPool()), ("output", Linear(c_in, outputs, key=next(keys)))]
+    stages = _augmented(augment, black) + residual_trunk(channels, widths, blocks, keys=keys)
+    stages += [("pool", MeanPool()), ("output", Linear(widths[-1], outputs, key=next(keys)))]
     return Net(*zip(*stages, strict=True))
 
 

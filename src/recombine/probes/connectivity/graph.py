@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.errors import InputError
-from recombine.probes.connectivity.layered import Chain
+from recombine.probes.connectivity.layered import Chain, Live
 
 
 def layered_graph(weights: Chain) -> Float[np.ndarray, "units units"]:
@@ -164,24 +164,41 @@ def newman_null(
         raise InputError("permutations", permutations, "2 or more")
     labels = check_labels(weights, labels)
     indicators = _indicators(labels)
-    sizes = [np.abs(matrix) for matrix in weights]
-    live = [np.ix_(before >= 0, after >= 0) for before, after in pairwise(labels)]
+    sizes = tuple(np.abs(matrix) for matrix in weights)
+    live = tuple(values >= 0 for values in labels)
     rng = np.random.default_rng(seed)
-    shuffled = []
-    for _ in range(permutations):
-        drawn = []
-        for size, there in zip(sizes, live, strict=True):
-            copy = np.zeros_like(size)
-            copy[there] = rng.permutation(size[there].ravel()).reshape(size[there].shape)
-            drawn.append(copy)
-        shuffled.append(_newman(drawn, indicators))
-    found, mean, spread = (
-        _newman(sizes, indicators),
-        float(np.mean(shuffled)),
-        float(np.std(shuffled, ddof=1)),
-    )
+    others = [_newman(shuffled(sizes, live, rng), indicators) for _ in range(permutations)]
+    found, mean, spread = _newman(sizes, indicators), float(np.mean(others)), float(np.std(others, ddof=1))
     z = (found - mean) / spread if spread > 1e-12 else np.nan
     return {"newman": found, "null_mean": mean, "null_std": spread, "z": float(z)}
+
+
+def shuffled(weights: Chain, live: Live, rng: np.random.Generator) -> Chain:
+    """The weights of each layer in random places, among live units; the others are 0."""
+    found = []
+    for matrix, (before, after) in zip(weights, pairwise(live), strict=True):
+        there = np.ix_(before, after)
+        copy = np.zeros_like(matrix)
+        copy[there] = rng.permutation(matrix[there].ravel()).reshape(matrix[there].shape)
+        found.append(copy)
+    return tuple(found)
+
+
+def module_shares(
+    weights: Chain, labels: Sequence[Int[np.ndarray, " units"]]
+) -> Float[np.ndarray, " modules"]:
+    """Each module's share of Σ|w| over live units, every connection counted at both of its ends.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.connectivity.graph import module_shares
+    >>> module_shares((np.array([[3.0, 0.0], [0.0, 1.0]]),), ([0, 1], [0, 1])).tolist()
+    [0.75, 0.25]
+
+    ```
+    """
+    labels = check_labels(weights, labels)
+    return _shares([np.abs(matrix) for matrix in weights], _indicators(labels))[1]
 
 
 def check_labels(weights: Chain, labels: Sequence[Any]) -> tuple[Int[np.ndarray, " units"], ...]:
@@ -200,6 +217,14 @@ def _indicators(labels: Sequence[Int[np.ndarray, " units"]]) -> list[Float[np.nd
 
 def _newman(sizes: Sequence[np.ndarray], indicators: Sequence[np.ndarray]) -> float:
     """Q from the weight between every two modules, without the graph of all units."""
+    inside, shares = _shares(sizes, indicators)
+    return float(inside - (shares**2).sum())
+
+
+def _shares(
+    sizes: Sequence[np.ndarray], indicators: Sequence[np.ndarray]
+) -> tuple[float, Float[np.ndarray, " modules"]]:
+    """The share of all weight that is inside modules, and that of each module's ends."""
     inside, ends = 0.0, np.zeros(indicators[0].shape[1])
     for size, before, after in zip(sizes, indicators[:-1], indicators[1:], strict=True):
         between = before.T @ size @ after
@@ -208,4 +233,4 @@ def _newman(sizes: Sequence[np.ndarray], indicators: Sequence[np.ndarray]) -> fl
     total = ends.sum() / 2
     if not total > 0:
         raise InputError("weights", "no connection between live units", "at least one")
-    return float(inside / total - ((ends / (2 * total)) ** 2).sum())
+    return inside / total, ends / (2 * total)

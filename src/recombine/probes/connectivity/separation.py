@@ -17,9 +17,9 @@ from recombine.probes.connectivity.layered import Chain
 Activation = Callable[[np.ndarray], np.ndarray]
 
 
-def leaky_relu(x: np.ndarray) -> np.ndarray:
-    """`x` above zero and a tenth of it below."""
-    return np.where(x >= 0, x, 0.1 * x)
+def leaky_relu(x: np.ndarray, slope: float = 0.1) -> np.ndarray:
+    """`x` above zero and `slope` times as much below."""
+    return np.where(x >= 0, x, slope * x)
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,6 +129,10 @@ CLAIMS = (
         checks.film_rolls,
         also=tuple(film_arm(n, regime, "cifar10") for n in PUBLISHED_FRAMES for regime in WEIGHTS),
         exploratory=True,
+        finding="Modules cost accuracy in this small setting: nets without the penalty name 98 to 99 % of frames "
+        "right, with weighted activity (weight 1) 66 to 78, 32 to 71 and 39 to 56 % for 2, 3 and 4 frames, while "
+        "the share of weight in blocks rises from 0.45-0.72 to 0.98-1.0. The order of 3 against 4 frames rests on "
+        "a difference of 0.006.",
     ),
     Claim(
         "32",
