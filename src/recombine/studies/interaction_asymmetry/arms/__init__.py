@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry.arms.exact import exact_arms
 from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arms
 from recombine.studies.interaction_asymmetry.arms.lines import line_arms
 from recombine.studies.study import Arms, in_pieces
 
-GROUPS = (vector_arms, line_arms)
+GROUPS = (exact_arms, vector_arms, line_arms)
 
 
 def arms(scale: Scale) -> Arms:

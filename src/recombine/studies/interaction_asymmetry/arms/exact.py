@@ -1,0 +1,39 @@
+"""Exact statements as trials that train nothing."""
+
+from __future__ import annotations
+
+from recombine.parts import Part
+from recombine.runs import Trial
+from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry import identities, units
+from recombine.studies.interaction_asymmetry.arms.shared import SEEDS
+from recombine.tasks import interaction_task
+
+IDENTITIES = {
+    "profiles": identities.profiles,
+    "orders": identities.orders,
+    "finite differences": identities.finite_differences,
+    "probe estimates": identities.probe_estimates,
+    "rotations": identities.rotation_scan,
+    "independence": identities.independence_ranks,
+    "bent slots": identities.reparametrisation,
+    "L-shape": identities.l_shape,
+    "indecomposability": identities.indecomposability,
+    "attention values": units.attention_values,
+    "attention identity": units.attention_identity,
+    "parameter counts": units.parameter_counts,
+    "metric values": units.metric_values,
+    "sprite statistics": units.sprite_statistics,
+    "schedules": units.schedules,
+}
+FIXED = ("profiles", "orders", "rotations", "bent slots", "parameter counts", "schedules")
+"""Nothing random in them: one seed is enough."""
+
+
+def exact_arms(scale: Scale) -> dict[str, Trial]:
+    """Each measured for every seed; the task only carries the seed."""
+    carrier = Part(interaction_task, rows=10, test=0)
+    return {
+        name: Trial(carrier, (Part(probe),), SEEDS[scale][:1] if name in FIXED else SEEDS[scale])
+        for name, probe in IDENTITIES.items()
+    }
