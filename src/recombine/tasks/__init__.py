@@ -22,6 +22,7 @@ from recombine.tasks.glyphs import Glyph, glyph, glyph_source
 from recombine.tasks.holes import split_by_hole
 from recombine.tasks.interactions import InteractionTask, interaction_task
 from recombine.tasks.lines import draw_lines, line_world
+from recombine.tasks.mini_clevr import draw_clevr, mini_clevr, mirror_pixels
 from recombine.tasks.modular import Sines, modular_task, sine_functions
 from recombine.tasks.polynomials import PolynomialDecoder, polynomial_decoder
 from recombine.tasks.resplit import with_random_hole
@@ -52,6 +53,7 @@ from recombine.tasks.symbolic import (
     transverse_patterning,
 )
 from recombine.tasks.task import Task
+from recombine.tasks.textures import random_features, with_feature_targets
 from recombine.tasks.worlds import Attribute, World, scene_task
 
 __all__ = [
@@ -82,6 +84,7 @@ __all__ = [
     "datasets",
     "diagonal",
     "dispersed_addition",
+    "draw_clevr",
     "draw_lines",
     "draw_sprites",
     "draw_with_replacement",
@@ -98,6 +101,8 @@ __all__ = [
     "line_world",
     "load_exemplars",
     "logical",
+    "mini_clevr",
+    "mirror_pixels",
     "modular_task",
     "near_diagonal",
     "one_hot",
@@ -106,6 +111,7 @@ __all__ = [
     "ramp",
     "ramp_with_presence",
     "random_composition",
+    "random_features",
     "reverse_bumps",
     "rotated",
     "rotation_circle",
@@ -123,6 +129,7 @@ __all__ = [
     "transitive_equivalence",
     "transitive_ordering",
     "transverse_patterning",
+    "with_feature_targets",
     "with_random_hole",
     "with_stripes",
 ]

@@ -15,7 +15,7 @@ from recombine.tasks.scene_task import SceneTask
 from recombine.tasks.scenes import Scenes
 from recombine.tasks.supports import Support, split_by_support
 
-CHUNK = 4096
+LEAST, CHUNK = 64, 4096
 MOST_CELLS = 4_000_000
 TRIES = 200
 """Chunks without a single scene of the wanted kind after which a support is given up."""
@@ -171,7 +171,7 @@ def _drawn(
     kept: list[np.ndarray] = []
     found = tries = 0
     while found < count:
-        latents = world.sample(rng, min(CHUNK, count) if wanted.all() else CHUNK)
+        latents = world.sample(rng, min(CHUNK, max(count, LEAST)))
         latents = latents[wanted[factors.cell(latents)]]
         kept.append(latents)
         found, tries = found + len(latents), 0 if len(latents) else tries + 1
