@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from recombine.errors import InputError
 from recombine.nets import decode
+from recombine.nets.convolution import forward_differentiable
 
 Norm = Literal["l1", "l2"]
 
@@ -56,9 +57,8 @@ def net_sensitivity(
     batch: int = 32,
 ) -> Float[np.ndarray, "n pixels slots"]:
     """`slot_sensitivity` of the decoder of a slot autoencoder; equal nets share the compiled program."""
-    return sensitivity_of(
-        decode, net, np.asarray(slots, np.float32), channels=channels, norm=norm, batch=batch
-    )
+    net, slots = forward_differentiable(net), np.asarray(slots, np.float32)
+    return sensitivity_of(decode, net, slots, channels=channels, norm=norm, batch=batch)
 
 
 def sensitivity_of(

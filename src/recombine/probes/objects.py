@@ -17,10 +17,11 @@ from scipy.optimize import linear_sum_assignment
 
 from recombine.errors import InputError
 from recombine.nets import Drawn, decode, encode, evaluate, posterior_of, trace
+from recombine.nets.convolution import forward_differentiable
 from recombine.probes.interaction import interaction_profile
 from recombine.probes.jacobians import net_sensitivity
-from recombine.probes.slots import slot_identifiability, slot_scores, slots_of_objects
-from recombine.tasks import InteractionTask, SceneTask
+from recombine.probes.slots import shares_of, slot_identifiability, slot_scores, slots_of_objects
+from recombine.tasks import InteractionTask, SceneTask, mirror_pixels
 
 Values = dict[str, Any]
 
@@ -121,11 +122,36 @@ def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 
     return found
 
 
+def mirror_quality(net: Any, task: SceneTask, *, images: int = 100) -> Values:
+    """Scores without the pixels of metal, which may well depend on what they reflect, and what those depend on.
+
+    `jis_mirror` is the interaction score on metal alone. `reflected_share` is the mean share that the slots of *other*
+    objects have there, `other_share` the same on the rest of the foreground.
+    """
+    rows = _spread(task.test_in, images)
+    scenes = task.scenes[rows]
+    metal, front = mirror_pixels(scenes), scenes.masks > 0
+    slots = _stages(net, scenes.images)[1]["slots"]
+    sensitivity = net_sensitivity(net, slots, channels=scenes.images.shape[-1])
+    holds = slots_of_objects(sensitivity, scenes.masks, scenes.latents.shape[1])
+    labels = scenes.masks.reshape(len(rows), -1)
+    own = np.take_along_axis(np.pad(holds, [(0, 0), (1, 0)]), labels.astype(int), axis=1)
+    share = np.take_along_axis(shares_of(sensitivity), own[..., None], axis=2)[..., 0]
+    others = 1 - share
+    inside = metal.reshape(labels.shape) & (labels > 0)
+    return {
+        "j_ari_matt": slot_scores(sensitivity, scenes.masks, counted=~metal).j_ari.mean(),
+        "jis_mirror": slot_scores(sensitivity, scenes.masks, counted=metal & front).jis.mean(),
+        "reflected_share": others[inside].mean(),
+        "other_share": others[(labels > 0) & ~inside].mean(),
+    }
+
+
 def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     """Are the slots of an autoencoder those of the generator? And do they recombine?
 
     `matched` and `crossed` are R² of the true slots from the matched and from the best other slot, least and largest
-    over slots; `gap` is the mean difference (`recombine.probes.slots.slot_identifiability`). `recombined_r2_in` is that of
+    over slots; `gap` is the mean difference (`slot_identifiability`). `recombined_r2_in` is that of
     outputs decoded from slots of two different inputs against the generator's, `_out` where that combination is of
     unseen cells (NaN if there are none); `fit_r2` is that of plain reconstruction.
     """
@@ -181,7 +207,7 @@ def decoder_interaction(
     slots = _stages(net, task.inputs[rows])[1]["slots"]
     count = slots.shape[1]
     profile = interaction_profile(
-        FlatDecoder(net, count),
+        FlatDecoder(forward_differentiable(net), count),
         slots.reshape(len(slots), -1),
         count,
         method="probes",

@@ -10,6 +10,7 @@ STUDIES = {
     "forced-rendering": "recombine.studies.forced_rendering",
     "kernel-theory": "recombine.studies.kernel_theory",
     "poisson-modularity": "recombine.studies.poisson_modularity",
+    "interaction-asymmetry": "recombine.studies.interaction_asymmetry",
 }
 """The studies by name, and the modules that hold them; a module is imported when its study is asked for."""
 

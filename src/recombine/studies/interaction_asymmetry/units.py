@@ -23,8 +23,7 @@ from recombine.studies.interaction_asymmetry.presets import (
     authors_rate,
     authors_recipe,
 )
-from recombine.tasks import Task, sprites
-from recombine.tasks.sprites import PUBLISHED
+from recombine.tasks import PUBLISHED_SPRITES, Task, sprites
 
 Values = dict[str, Any]
 HEADS = 12
@@ -125,23 +124,21 @@ def sprite_statistics(task: Task, *, images: int = 1500, looked_behind: int = 50
     The latter of the first `looked_behind` images, whose objects are drawn one by one for it.
     """
     seed = int(generator(task).integers(2**31))
-    drawn = sprites(rows=images, test=0, seed=seed, **PUBLISHED)
-    every, scenes = drawn.scenes, drawn.scenes[:looked_behind]
-    alone = [
-        (scenes.draw(np.where(np.arange(4)[:, None] == number, scenes.latents, np.nan)).masks > 0)
-        for number in range(4)
-    ]
-    area = np.stack([mask.sum(axis=(1, 2)) for mask in alone], axis=1)
-    shown = np.stack([(scenes.masks == number + 1).sum(axis=(1, 2)) for number in range(4)], axis=1)
-    present = scenes.present
-    hidden = 1 - shown.sum(axis=1) / area.sum(axis=1)
-    lost = 1 - shown[present] / np.maximum(area[present], 1)
+    scenes = sprites(rows=images, test=0, seed=seed, **PUBLISHED_SPRITES).scenes
+    front = (scenes.masks > 0).sum(axis=(1, 2))
+    area = np.nansum(scenes.attribute("scale") ** 2, axis=1) * np.prod(scenes.masks.shape[1:])
+    few = scenes[:looked_behind]
+    hidden = []
+    for number in range(few.latents.shape[1]):
+        alone = (few.draw(few.latents[:, number : number + 1]).masks > 0).sum(axis=(1, 2))
+        shown = (few.masks == number + 1).sum(axis=(1, 2))
+        hidden.append((shown < 0.5 * alone)[few.present[:, number]])
     return {
-        "objects": every.present.sum(axis=1).mean(),
-        "foreground": (every.masks > 0).sum(axis=(1, 2)).mean(),
-        "energy": (every.images**2).sum(axis=(1, 2, 3)).mean(),
-        "images_with_occlusion": (hidden > 0.03).mean(),
-        "objects_half_hidden": (lost > 0.5).mean(),
+        "objects": scenes.present.sum(axis=1).mean(),
+        "foreground": front.mean(),
+        "energy": (scenes.images**2).sum(axis=(1, 2, 3)).mean(),
+        "images_with_occlusion": (front < 0.97 * area).mean(),
+        "objects_half_hidden": np.concatenate(hidden).mean(),
     }
 
 

@@ -6,9 +6,10 @@ from recombine.studies.claims import Scale
 from recombine.studies.interaction_asymmetry.arms.exact import exact_arms
 from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arms
 from recombine.studies.interaction_asymmetry.arms.lines import line_arms
+from recombine.studies.interaction_asymmetry.arms.sprites import sprite_arms
 from recombine.studies.study import Arms, in_pieces
 
-GROUPS = (exact_arms, vector_arms, line_arms)
+GROUPS = (exact_arms, vector_arms, line_arms, sprite_arms)
 
 
 def arms(scale: Scale) -> Arms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from recombine.nets import (
@@ -17,7 +16,7 @@ from recombine.probes import objects
 from recombine.remedies import paper_equivalent_weight
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
-from recombine.studies.interaction_asymmetry.arms.shared import BETA, MORE_SEEDS, recipe
+from recombine.studies.interaction_asymmetry.arms.shared import BETA, MORE_SEEDS, SEEDS, recipe
 from recombine.tasks import line_world
 
 PIXELS = 32
@@ -25,11 +24,10 @@ SLOTS = 3
 WIDTH = 8
 STEPS = {"smoke": 20, "quick": 10_000, "paper": 20_000}
 PAPER_ALPHA = round(paper_equivalent_weight(PIXELS), 2)
-ALPHAS = (PAPER_ALPHA, 0.2, 0.6, 2.0, 6.0)
+ALPHAS = (PAPER_ALPHA, 0.6, 6.0)
 """From the paper-equivalent weight over two decades."""
 ALPHA = 0.6
 """Of the arm with both penalties: in the middle of the scan."""
-DECODERS = ("attention", "additive", "dense")
 
 
 def line_arm(alpha: float, beta: float) -> str:
@@ -47,20 +45,20 @@ SCAN = tuple(line_arm(alpha, BETA) for alpha in ALPHAS)
 FOUR = (PLAIN, ALPHA_ONLY, BETA_ONLY, BOTH)
 
 
-def corner_arm(decoder: str, alpha: float = 0.0, beta: float = 0.0) -> str:
-    """An arm where no scene shows two hues of the upper half together."""
-    return f"corner, {decoder}, {line_arm(alpha, beta)}"
-
-
-CORNER = {
-    corner_arm("attention"): ("attention", 0.0, 0.0),
-    corner_arm("attention", 0, BETA): ("attention", 0.0, BETA),
-    corner_arm("attention", ALPHA, BETA): ("attention", ALPHA, BETA),
-    corner_arm("additive"): ("additive", 0.0, 0.0),
-    corner_arm("additive", 0, BETA): ("additive", 0.0, BETA),
-    corner_arm("dense"): ("dense", 0.0, 0.0),
-    corner_arm("dense", 0, BETA): ("dense", 0.0, BETA),
+CORNER_MODELS = {
+    "attention, plain": ("attention", 0.0, 0.0),
+    "attention, both": ("attention", ALPHA, BETA),
+    "additive, beta": ("additive", 0.0, BETA),
+    "dense, beta": ("dense", 0.0, BETA),
 }
+
+
+def corner_name(model: str) -> str:
+    """An arm where no scene shows two hues of the upper half together."""
+    return f"corner, {model}"
+
+
+CORNER = {corner_name(model): how for model, how in CORNER_MODELS.items()}
 
 
 def line_net(scale: Scale, *, variational: bool, decoder: str = "attention") -> Part:
@@ -94,15 +92,17 @@ def line_arms(scale: Scale) -> dict[str, Trial]:
     every = Part(line_world, **world)
     corner = Part(line_world, support="l-shaped", on=("hue",), **world)
 
-    def trial(task: Part, decoder: str, alpha: float, beta: float) -> Trial:
+    def trial(task: Part, decoder: str, alpha: float, beta: float, seeds: tuple[int, ...]) -> Trial:
         how = recipe(scale, STEPS[scale], alpha=alpha, beta=beta)
         net = line_net(scale, variational=beta > 0, decoder=decoder)
-        return Trial(task, probes, MORE_SEEDS[scale], net, how)
+        return Trial(task, probes, seeds, net, how)
 
     settings = [(0.0, 0.0), (ALPHA, 0.0), (0.0, BETA), *((alpha, BETA) for alpha in ALPHAS)]
-    found = {line_arm(alpha, beta): trial(every, "attention", alpha, beta) for alpha, beta in settings}
-    found |= {name: trial(corner, *how) for name, how in CORNER.items()}
+    found = {
+        line_arm(alpha, beta): trial(every, "attention", alpha, beta, MORE_SEEDS[scale])
+        for alpha, beta in settings
+    }
+    found |= {name: trial(corner, *how, SEEDS[scale]) for name, how in CORNER.items()}
     if scale == "smoke":
-        kept = (PLAIN, BOTH, corner_arm("additive"))
-        found = {name: replace(found[name]) for name in kept}
+        found = {name: found[name] for name in (BOTH, corner_name("additive, beta"))}
     return found

@@ -1,0 +1,1 @@
+"""What the claims are checked by."""

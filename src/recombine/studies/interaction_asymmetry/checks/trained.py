@@ -1,0 +1,247 @@
+"""Checks of trained autoencoders: identifiable slots, the two penalties, interaction, and recombination.
+
+Slots are found or not found as a whole, so that single runs lie far apart; like the paper, claims on penalties compare
+means over seeds, with every seed's range beside them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.studies.claims import Arm, Condition, Evidence, Verdict
+from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arm
+from recombine.studies.interaction_asymmetry.arms.lines import (
+    ALPHA_ONLY,
+    BETA_ONLY,
+    BOTH,
+    FOUR,
+    PLAIN,
+    SCAN,
+    corner_name,
+)
+from recombine.studies.interaction_asymmetry.arms.sprites import (
+    BASELINE,
+    SWEEP,
+    clevr_arm,
+    large_arm,
+    small_arm,
+    sweep_arm,
+)
+
+
+def mean(arm: Arm, name: str) -> float:
+    """The mean over seeds that are there."""
+    return float(np.nanmean(arm[name]))
+
+
+def identifiable(evidence: Evidence, order: int, restricted: str) -> Verdict:
+    arm, free = evidence[vector_arm(order, restricted)], evidence[vector_arm(order, "dense")]
+    conditions = [
+        Condition("R² of matched slots", arm["matched"], ">", 0.95),
+        Condition("of crossed slots", arm["crossed"], "<", 0.2),
+        Condition(
+            "mean gap minus that of the dense decoder", mean(arm, "gap") - mean(free, "gap"), ">=", 0.4
+        ),
+        Condition("dense: matched", free["matched"]),
+        Condition("dense: crossed", free["crossed"]),
+        Condition("R² of reconstruction", arm["fit_r2"]),
+        Condition("dense: reconstruction", free["fit_r2"]),
+    ]
+    return Verdict.of_arm(evidence, vector_arm(order, restricted), conditions)
+
+
+def additive(evidence: Evidence) -> Verdict:
+    return identifiable(evidence, 1, "additive")
+
+
+def bilinear(evidence: Evidence) -> Verdict:
+    return identifiable(evidence, 2, "bilinear")
+
+
+def regularised_finds_objects(evidence: Evidence) -> Verdict:
+    arm = evidence[BOTH]
+    conditions = [
+        Condition("mean J-ARI", mean(arm, "j_ari"), ">=", 0.8),
+        Condition("mean JIS", mean(arm, "jis"), ">=", 0.7),
+        Condition("J-ARI", arm["j_ari"]),
+        Condition("JIS", arm["jis"]),
+        Condition("active slots", arm["active"]),
+    ]
+    return Verdict.of_arm(evidence, BOTH, conditions, headline=arm["j_ari"])
+
+
+def plain_does_not(evidence: Evidence) -> Verdict:
+    best, plain = evidence[BOTH], evidence[PLAIN]
+    gaps = [mean(best, name) - mean(plain, name) for name in ("j_ari", "jis")]
+    conditions = [
+        Condition("larger of the gaps in mean J-ARI and JIS", max(gaps), ">=", 0.3),
+        Condition("gap in J-ARI", gaps[0]),
+        Condition("gap in JIS", gaps[1]),
+        *(Condition(f"J-ARI, {name}", evidence[name]["j_ari"]) for name in FOUR),
+        *(Condition(f"JIS, {name}", evidence[name]["jis"]) for name in FOUR),
+        *(Condition(f"active slots, {name}", evidence[name]["active"]) for name in FOUR),
+    ]
+    return Verdict.of_arm(evidence, BOTH, conditions)
+
+
+def capacity_matters_more(evidence: Evidence) -> Verdict:
+    plain = evidence[PLAIN]
+    effect = {
+        (label, name): mean(evidence[arm], name) - mean(plain, name)
+        for label, arm in (("alpha", ALPHA_ONLY), ("beta", BETA_ONLY))
+        for name in ("j_ari", "jis")
+    }
+    conditions = [
+        Condition(
+            "J-ARI, effect of beta minus that of alpha",
+            effect["beta", "j_ari"] - effect["alpha", "j_ari"],
+            ">",
+            0,
+        ),
+        Condition(
+            "JIS, effect of beta minus that of alpha", effect["beta", "jis"] - effect["alpha", "jis"], ">", 0
+        ),
+        *(
+            Condition(f"{title}, effect of {label} alone", effect[label, name])
+            for name, title in (("j_ari", "J-ARI"), ("jis", "JIS"))
+            for label in ("beta", "alpha")
+        ),
+    ]
+    return Verdict.of_arm(evidence, BETA_ONLY, conditions)
+
+
+def stronger_alpha(evidence: Evidence) -> Verdict:
+    arms = [evidence[name] for name in (BETA_ONLY, *SCAN)]
+    attention = np.array([mean(arm, "attention_interaction") for arm in arms])
+    share = np.array([mean(arm, "jis") for arm in arms])
+    error = np.array([mean(arm, "sse") for arm in arms])
+    conditions = [
+        Condition("attention shared between slots, largest step up", np.diff(attention).max(), "<", 0),
+        Condition("JIS, smallest step", np.diff(share).min(), ">", 0),
+        Condition("squared error, strongest minus none", error[-1] - error[0], ">=", 0),
+        *(Condition(f"J-ARI, {name}", evidence[name]["j_ari"]) for name in (BETA_ONLY, *SCAN)),
+        *(Condition(f"active slots, {name}", evidence[name]["active"]) for name in SCAN),
+    ]
+    return Verdict.of_arm(evidence, BETA_ONLY, conditions)
+
+
+def less_interaction(evidence: Evidence) -> Verdict:
+    best, plain = evidence[BOTH], evidence[PLAIN]
+    conditions = [
+        Condition(f"mean {name}, plain over both", mean(plain, name) / mean(best, name), ">=", 2)
+        for name in ("q1", "r2")
+    ]
+    conditions += [
+        Condition(f"{name}, {label}", evidence[label][name]) for label in FOUR for name in ("q1", "r2")
+    ]
+    return Verdict.of_arm(evidence, BOTH, conditions)
+
+
+def recombines(evidence: Evidence) -> Verdict:
+    best, plain = evidence[BOTH], evidence[PLAIN]
+    name = "recombined_r2_in"
+    conditions = [
+        Condition("mean R² of both minus plain", mean(best, name) - mean(plain, name), ">=", 0.2),
+        *(Condition(f"R², {label}", evidence[label][name]) for label in FOUR),
+        Condition("R² if nothing were exchanged", best["kept_r2_in"]),
+        Condition("R² of the encoded and decoded truth", best["again_r2_in"]),
+    ]
+    return Verdict.of_arm(evidence, BOTH, conditions)
+
+
+def corner(evidence: Evidence) -> Verdict:
+    name = "recombined_r2_out"
+    labels = ("attention, plain", "attention, both", "additive, beta", "dense, beta")
+    arms = {label: evidence[corner_name(label)] for label in labels}
+    penalties = mean(arms[labels[1]], name) - mean(arms[labels[0]], name)
+    structure = mean(arms[labels[2]], name) - mean(arms[labels[3]], name)
+    conditions = [
+        Condition("unseen: both penalties minus plain", penalties, ">=", 0.2),
+        Condition("unseen: additive minus dense decoder", structure, ">=", 0.2),
+        *(Condition(f"unseen R², {label}", arm[name]) for label, arm in arms.items()),
+        *(Condition(f"seen R², {label}", arm["recombined_r2_in"]) for label, arm in arms.items()),
+        *(
+            Condition(f"unseen, encoded and decoded, {label}", arm["again_r2_out"])
+            for label, arm in arms.items()
+        ),
+    ]
+    return Verdict.of_arm(evidence, corner_name(labels[1]), conditions)
+
+
+def vectors_recombine(evidence: Evidence) -> Verdict:
+    name, conditions = "recombined_r2_out", []
+    for order, restricted in ((1, "additive"), (2, "bilinear")):
+        arm = evidence[vector_arm(order, restricted, corner=True)]
+        free = evidence[vector_arm(order, "dense", corner=True)]
+        conditions += [
+            Condition(f"order {order}, {restricted}: unseen R²", arm[name], ">=", 0.95),
+            Condition(f"order {order}, minus dense, means", mean(arm, name) - mean(free, name), ">=", 0.3),
+            Condition(f"order {order}, {restricted}: seen R²", arm["recombined_r2_in"]),
+            Condition(f"order {order}, dense: unseen R²", free[name]),
+        ]
+    return Verdict.of_arm(evidence, vector_arm(1, "additive", corner=True), conditions)
+
+
+def small_sprites(evidence: Evidence) -> Verdict:
+    models = ("plain", "beta only", "both", BASELINE)
+    arms = {name: evidence[small_arm(name)] for name in models}
+    gap = mean(arms["both"], "j_ari") - mean(arms["plain"], "j_ari")
+    conditions = [
+        Condition("mean J-ARI, both minus plain", gap, ">=", 0.3),
+        *(Condition(f"J-ARI, {name}", arm["j_ari"]) for name, arm in arms.items()),
+        *(Condition(f"JIS, {name}", arm["jis"]) for name, arm in arms.items()),
+        *(Condition(f"active slots, {name}", arm["active"]) for name, arm in arms.items()),
+        *(Condition(f"recombined R², {name}", arm["recombined_r2_in"]) for name, arm in arms.items()),
+    ]
+    return Verdict.of_arm(evidence, small_arm("both"), conditions)
+
+
+def borders_of_masks(evidence: Evidence) -> Verdict:
+    arm = evidence[small_arm(BASELINE)]
+    conditions = [
+        Condition("q1 at borders over q1 inside objects", arm["q1_border"] / arm["q1_inside"], ">", 1),
+        Condition("q1 inside", arm["q1_inside"]),
+        Condition("q1 at borders", arm["q1_border"]),
+        Condition("q1 in the background", arm["q1_background"]),
+    ]
+    return Verdict.of_arm(evidence, small_arm(BASELINE), conditions)
+
+
+def alpha_sweep(evidence: Evidence) -> Verdict:
+    arms = [evidence[small_arm("beta only")], *(evidence[sweep_arm(times)] for times in SWEEP)]
+    share, error = (np.array([mean(arm, name) for arm in arms]) for name in ("jis", "sse"))
+    conditions = [
+        Condition("JIS, smallest step", np.diff(share).min(), ">", 0),
+        Condition("squared error, largest step down", np.diff(error).min(), ">=", -0.05 * error[0]),
+        Condition("J-ARI, none to strongest", [mean(arm, "j_ari") for arm in arms]),
+    ]
+    return Verdict.of_arm(evidence, sweep_arm(1.0), conditions)
+
+
+def large_sprites(evidence: Evidence) -> Verdict:
+    scores = {
+        name: mean(evidence[large_arm(name)], "j_ari")
+        for name in ("plain", "alpha only", "beta only", "both", BASELINE)
+    }
+    conditions = [
+        Condition("J-ARI, both minus beta only", scores["both"] - scores["beta only"], ">=", 0),
+        Condition("beta only minus alpha only", scores["beta only"] - scores["alpha only"], ">", 0),
+        Condition("alpha only minus plain", scores["alpha only"] - scores["plain"], ">=", 0),
+        Condition(f"{BASELINE} minus both", scores[BASELINE] - scores["both"], "<=", 0.15),
+    ]
+    return Verdict.of_arm(evidence, large_arm("both"), conditions)
+
+
+def mirrors(evidence: Evidence) -> Verdict:
+    on, off = (evidence[clevr_arm(mirror)] for mirror in (True, False))
+    conditions = [
+        Condition("JIS, mirrors off minus on", mean(off, "jis") - mean(on, "jis"), ">", 0),
+        Condition(
+            "share of other objects' slots on metal minus elsewhere",
+            mean(on, "reflected_share") - mean(on, "other_share"),
+            ">",
+            0,
+        ),
+        Condition("J-ARI without metal", on["j_ari_matt"]),
+    ]
+    return Verdict.of_arm(evidence, clevr_arm(True), conditions)
