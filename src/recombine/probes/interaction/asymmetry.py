@@ -79,7 +79,7 @@ class AsymmetryReport:
 
     @property
     def holds(self) -> bool:
-        """Whether interaction asymmetry (with sufficient independence) holds at the points tested."""
+        """Whether interaction asymmetry and sufficient independence both hold at the points tested."""
         return self.order is not None
 
     @property
@@ -102,6 +102,11 @@ class AsymmetryReport:
             return (
                 f"Interaction asymmetry holds with n = {self.order}: across slots {allowed},\n"
                 f"and no slot can be split by its {nth} derivatives."
+            )
+        if self.levels and self.levels[0].whole:
+            return (
+                f"Interaction is asymmetric with n = {self.levels[0].order}, but sufficient independence fails:\n"
+                f"{self.failures[0]}."
             )
         return f"Interaction asymmetry does not hold: {'; '.join(self.failures)}."
 

@@ -25,7 +25,8 @@ class Discovery:
 
     `share` is the part of the derivatives of order `order` that crosses slots (q1 for order 1, r_m above), `second`
     that of the next best partition of the same sizes (NaN if there is none), and `random` the mean and the smallest
-    share of random partitions of those sizes. `matrix` `(latents, latents)` says how strongly every two latents interact at that order.
+    share of random partitions of those sizes. `matrix` `(latents, latents)` says how strongly every two latents
+    interact at that order.
     """
 
     slots: tuple[tuple[int, ...], ...]
@@ -95,8 +96,8 @@ def discover_slots(
     """The slots of a decoder of flat latents: the partition that the least interaction crosses.
 
     Squared derivatives of order m are summed for every set of latents; a partition cuts those sets that it does not
-    keep together. Order 1 (which outputs depend on which latents), 2 and 3 are tried in turn until next to nothing is cut:
-    for a decoder of order n across slots it is the derivatives of order n + 1 that show them.
+    keep together. Order 1 (which outputs depend on which latents), 2 and 3 are tried in turn until next to nothing is
+    cut: for a decoder of order n across slots it is the derivatives of order n + 1 that show them.
 
     **Arguments:**
 

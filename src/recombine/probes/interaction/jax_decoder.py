@@ -49,7 +49,9 @@ def jax_decoder(
                     first = first or error
                     continue
                 try:
-                    jax.eval_shape(lambda z: jax.jvp(lambda y: jnp.asarray(decoder(y)), (z,), (z,))[1], shape)
+                    jax.eval_shape(
+                        lambda z: _nested(lambda y: jnp.asarray(decoder(y)), False, z, (z, z)), shape
+                    )
                 except Exception:
                     return False
                 return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,8 @@ def torch_decoder(decoder: Any, latents: Rows, *, batched: bool | None, chunk: i
         parts = []
         for start in range(0, len(rows), chunk):
             z, u = tensor(rows[start : start + chunk]), tensor(directions[start : start + chunk])
-            with torch.no_grad():
+            with torch.no_grad(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch's own, at the first product
                 found = nested(z, u)
             parts.append(found.detach().cpu().double().numpy().reshape(len(z), -1))
         return np.concatenate(parts)

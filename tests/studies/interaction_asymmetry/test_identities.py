@@ -1,0 +1,90 @@
+"""Every exact statement gives the numbers of the reference, whatever the seed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from recombine.studies.interaction_asymmetry import identities, published
+from recombine.studies.interaction_asymmetry.functions import FUNCTIONS
+
+pytestmark = pytest.mark.usefixtures("compile_quickly")
+
+
+@pytest.fixture(params=[0, 1])
+def task(request):
+    return SimpleNamespace(inputs=np.random.default_rng(request.param).normal(size=(3, 4)))
+
+
+@pytest.fixture
+def one_task():
+    return SimpleNamespace(inputs=np.ones((2, 4)))
+
+
+def test_profiles(one_task):
+    found = identities.profiles(one_task)
+    assert found["profile_gap"] < 1e-5
+    assert found["profiles"].shape == (len(FUNCTIONS), 4)
+    assert list(FUNCTIONS) == list(published.PROFILES)
+
+
+def test_orders(one_task):
+    found = identities.orders(one_task)
+    assert found["orders_that_differ"] == 0
+    assert found["orders"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_finite_differences(task):
+    found = identities.finite_differences(task)
+    assert found["vanishing"].max() < 1e-12
+    assert found["present"].min() > 0.1
+    assert found["softmax"][0] > 1e-3
+
+
+def test_probe_estimates(task):
+    found = identities.probe_estimates(task)
+    assert found["estimate_z"].max() < 4
+    assert found["error_slope"] == pytest.approx(-0.5, abs=0.15)
+
+
+def test_rotation_scan(one_task):
+    found = identities.rotation_scan(one_task)
+    assert found["rotation_gap"] < 1e-5
+    assert found["at_the_ends"] < 1e-9
+    assert found["between"] > 0.1
+    assert found["linear_second"] == 0
+    assert found["r2_g1"].shape == found["degrees"].shape == (19,)
+
+
+def test_independence_ranks(task):
+    found = identities.independence_ranks(task)
+    assert found["ranks_that_differ"] == 0
+    assert found["ranks_linear"].tolist() == [2, 2, 0, 0]
+
+
+def test_reparametrisation(one_task):
+    found = identities.reparametrisation(one_task)
+    assert found["r2_g1"] < 1e-9
+    assert found["r3_g2"] == pytest.approx(0.0551868, abs=1e-5)
+
+
+def test_indecomposability(task):
+    found = identities.indecomposability(task)
+    assert found["parts_that_differ"] == 0
+    assert found["parts"].tolist() == list(published.CENTROIDS.values())
+
+
+def test_l_shape(task):
+    found = identities.l_shape(task)
+    table = found["table"]
+    assert found["clean_gap"] < 1e-5
+    assert table.shape == (4, 4, 4)
+    assert found["surface"].shape == (2, 4, 41, 41)
+    np.testing.assert_allclose(found["surface"][0, 1], found["truth"], atol=1e-3)
+    noisy = table[:3, :3, 3]  # g1 to g3, models of order 1 to 3
+    wanted = np.array([[published.L_SHAPE[g, k][3] for k in (1, 2, 3)] for g in ("g1", "g2", "g3")])
+    np.testing.assert_allclose(noisy, wanted, atol=0.03)
+    assert (table[:3, 3, 3] < 0.95).all()  # order 7 with noise
+    assert table[3, :, 1].max() < 0.4  # the softmax
