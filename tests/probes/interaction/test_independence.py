@@ -84,3 +84,7 @@ def test_bad_input():
         derivative_tensors(jnp.sin, [[0.0, 1.0]], 1)
     with pytest.raises(InputError, match="derivatives of order 1 that are not finite"):
         derivative_tensors(lambda z: jnp.sqrt(jnp.abs(z)), [0.0, 1.0], 1)
+    with pytest.raises(
+        InputError, match="latents: got '101 of them for derivatives of order 3', expected at most 100"
+    ):
+        derivative_tensors(jnp.sin, np.zeros(101), 3)

@@ -17,6 +17,9 @@ from recombine.probes.interaction.slots import sorted_tuples
 Tensors = tuple[Float[np.ndarray, "outputs ..."], ...]
 """The first, second, … derivative: `(outputs, d)`, `(outputs, d, d)`, …"""
 
+LARGEST = 1_000_000
+"""Entries of one output's derivative up to which it is stored."""
+
 
 def derivative_tensors(
     decoder: Any,
@@ -61,6 +64,12 @@ def derivative_tensors(
 def tensors_at(derivative: Derivative, z: np.ndarray, order: int, scale: np.ndarray | None = None) -> Tensors:
     """The same from a derivative along directions; a latent's `scale` is its unit."""
     d = len(z)
+    if d**order > LARGEST:
+        raise InputError(
+            "latents",
+            f"{d} of them for derivatives of order {order}",
+            f"at most {int(LARGEST ** (1 / order) + 1e-9)}",
+        )
     basis = np.eye(d) if scale is None else np.diag(scale)
     found = []
     for m in range(1, order + 1):
@@ -68,6 +77,12 @@ def tensors_at(derivative: Derivative, z: np.ndarray, order: int, scale: np.ndar
         columns = derivative(np.repeat(z[None], len(indices), axis=0), basis[np.array(indices)])
         if not np.isfinite(columns).all():
             raise InputError("decoder", f"derivatives of order {m} that are not finite", "a smooth decoder")
+        if columns.shape[1] * d**m > 100 * LARGEST:
+            raise InputError(
+                "decoder",
+                f"{columns.shape[1]} outputs",
+                f"at most {100 * LARGEST // d**m}: keep a random part of them",
+            )
         tensor = np.zeros((columns.shape[1], *[d] * m))
         for index, column in zip(indices, columns, strict=True):
             for ordered in set(permutations(index)):
