@@ -1,4 +1,4 @@
-"""Probes of a trained slot autoencoder on scenes: what its slots hold, and what its decoder makes of new combinations.
+"""Probes of a trained slot autoencoder on scenes: what its slots hold, and how they interact in its decoder.
 
 Each takes `(net, task)`; the task is a `recombine.tasks.SceneTask`. Rows that training did not show are used, evenly
 spread.
@@ -13,15 +13,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
-from scipy.optimize import linear_sum_assignment
 
-from recombine.errors import InputError
-from recombine.nets import Drawn, decode, encode, evaluate, posterior_of, trace
+from recombine.nets import Drawn, decode, encode, posterior_of
 from recombine.nets.convolution import forward_differentiable
 from recombine.probes.interaction import interaction_profile
 from recombine.probes.jacobians import net_sensitivity
-from recombine.probes.slots import shares_of, slot_identifiability, slot_scores, slots_of_objects
-from recombine.tasks import InteractionTask, SceneTask, mirror_pixels
+from recombine.probes.recombining import decoded, spread_rows, stages_of
+from recombine.probes.slots import shares_of, slot_scores, slots_of_objects
+from recombine.tasks import SceneTask, mirror_pixels
 
 Values = dict[str, Any]
 
@@ -33,9 +32,9 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     penalty in head-mean units (NaN without attention), `capacity` the KL divergence in nats (NaN without a posterior)
     and `mean_share` the mean largest share on the foreground.
     """
-    rows = _spread(task.test_in, images)
+    rows = spread_rows(task.test_in, images)
     x, masks = task.inputs[rows], task.masks[rows]
-    encoding, stages = _stages(net, x)
+    encoding, stages = stages_of(net, x)
     nats = None
     if encoding.shape[-1] != stages["slots"].shape[-1]:
         mean, deviation = (np.asarray(part) for part in posterior_of(jnp.asarray(encoding)))
@@ -48,7 +47,7 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     }
     channels = task.inputs.shape[-1]
     for suffix, slots in (("", stages["slots"]), ("_drawn", drawn)):
-        pictures = np.asarray(_decode(net, slots))
+        pictures = np.asarray(decoded(net, slots))
         sensitivity = net_sensitivity(net, slots, channels=channels)
         scores = slot_scores(sensitivity, masks, capacity=nats)
         means = scores.to_dict()
@@ -60,9 +59,9 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
 
 def slot_pictures(net: Any, task: SceneTask, *, images: int = 4) -> Values:
     """For a figure: pictures, their reconstructions, and every slot's share of each pixel by Jacobian and attention."""
-    rows = _spread(task.test_in, images)
+    rows = spread_rows(task.test_in, images)
     x = task.inputs[rows]
-    _, stages = _stages(net, x)
+    _, stages = stages_of(net, x)
     slots = stages["slots"]
     sensitivity = net_sensitivity(net, slots, channels=x.shape[-1])
     share = sensitivity / np.maximum(sensitivity.sum(axis=2, keepdims=True), 1e-12)
@@ -70,55 +69,12 @@ def slot_pictures(net: Any, task: SceneTask, *, images: int = 4) -> Values:
     found = {
         "pictures": x,
         "pictures_masks": task.masks[rows],
-        "pictures_decoded": _decode(net, slots),
+        "pictures_decoded": decoded(net, slots),
         "pictures_jacobian": share.reshape(len(x), *shape).astype(np.float32),
     }
     if isinstance(stages["decoder"], Drawn):
         pooled = np.asarray(stages["decoder"].attention).mean(axis=(1, 2))
         found["pictures_attention"] = pooled.reshape(len(x), *shape)
-    return found
-
-
-def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 400, seed: int = 0) -> Values:
-    """Exchanges a slot between two encodings, decodes, and compares with the true picture of that recombination.
-
-    A slot k is exchanged if it holds an object in both scenes (by its share of the objects' pixels); the true picture
-    shows the first scene with its object replaced by the second scene's, where the world allows it. R² is over all
-    pixels, about the mean of the true pictures: `recombined_r2_in` and `_out` where the new combination is of seen
-    and of unseen cells (NaN if there are none), `kept_r2_*` if nothing had been exchanged, and `again_r2_*` if the true
-    picture itself is encoded and decoded, which shows what the encoder makes of it. `pairs_in` and `pairs_out` count.
-    """
-    rows = _spread(task.test_in, scenes)
-    shown = task.scenes[rows]
-    slots = _stages(net, shown.images)[1]["slots"]
-    objects = shown.latents.shape[1]
-    sensitivity = net_sensitivity(net, slots, channels=shown.images.shape[-1])
-    holds = slots_of_objects(sensitivity, shown.masks, objects)
-    first, number, second, by, slot = _exchanges(holds, seed)
-    latents = shown.latents[first].copy()
-    latents[np.arange(len(first)), number] = shown.latents[second, by]
-    allowed = shown.legal(latents)
-    true = shown.draw(latents)
-    seen = task.split.seen[task.cell_of(latents)]
-    found: Values = {}
-    for side, kept in (("in", allowed & seen), ("out", allowed & ~seen)):
-        chosen = np.flatnonzero(kept)[:pairs]
-        found[f"pairs_{side}"] = len(chosen)
-        mixed = slots[first[chosen]].copy()
-        mixed[np.arange(len(chosen)), slot[chosen]] = slots[second[chosen], slot[chosen]]
-        truth = true.images[chosen]
-        pictures = {
-            "recombined": _decode(net, mixed) if len(chosen) else truth,
-            "kept": shown.images[first[chosen]],
-        }
-        pictures["again"] = evaluate(net, truth) if len(chosen) else truth
-        for name, found_pictures in pictures.items():
-            found[f"{name}_r2_{side}"] = picture_r2(found_pictures, truth)
-        if side == "out" or not len(task.rows_out):
-            few = chosen[:6]
-            found["gallery"] = np.stack(
-                [shown.images[first[few]], shown.images[second[few]], truth[:6], pictures["recombined"][:6]]
-            )
     return found
 
 
@@ -128,10 +84,10 @@ def mirror_quality(net: Any, task: SceneTask, *, images: int = 100) -> Values:
     `jis_mirror` is the interaction score on metal alone. `reflected_share` is the mean share that the slots of *other*
     objects have there, `other_share` the same on the rest of the foreground.
     """
-    rows = _spread(task.test_in, images)
+    rows = spread_rows(task.test_in, images)
     scenes = task.scenes[rows]
     metal, front = mirror_pixels(scenes), scenes.masks > 0
-    slots = _stages(net, scenes.images)[1]["slots"]
+    slots = stages_of(net, scenes.images)[1]["slots"]
     sensitivity = net_sensitivity(net, slots, channels=scenes.images.shape[-1])
     holds = slots_of_objects(sensitivity, scenes.masks, scenes.latents.shape[1])
     labels = scenes.masks.reshape(len(rows), -1)
@@ -145,43 +101,6 @@ def mirror_quality(net: Any, task: SceneTask, *, images: int = 100) -> Values:
         "reflected_share": others[inside].mean(),
         "other_share": others[(labels > 0) & ~inside].mean(),
     }
-
-
-def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
-    """Are the slots of an autoencoder those of the generator? And do they recombine?
-
-    `matched` and `crossed` are R² of the true slots from the matched and from the best other slot, least and largest
-    over slots; `gap` is the mean difference (`slot_identifiability`). `recombined_r2_in` is that of
-    outputs decoded from slots of two different inputs against the generator's, `_out` where that combination is of
-    unseen cells (NaN if there are none); `fit_r2` is that of plain reconstruction.
-    """
-    chosen = _spread(task.test_in, rows)
-    x, true = task.inputs[chosen], _true_slots(task, task.latents[chosen])
-    slots = _stages(net, x)[1]["slots"]
-    scores = slot_identifiability(slots, true)
-    found: Values = {
-        "matched": scores["matched"].min(),
-        "crossed": scores["crossed"].max(),
-        "gap": scores["score"],
-        "fit_r2": picture_r2(_decode(net, slots), x),
-    }
-    holds = linear_sum_assignment(-scores["r2"])[1]
-    other = np.roll(np.arange(len(x)), 1)
-    latents = task.latents[chosen].copy()
-    first = np.array(task.decoder.slots[0])
-    latents[:, first] = latents[other][:, first]
-    mixed = slots.copy()
-    mixed[:, holds[0]] = slots[other, holds[0]]
-    seen = task.split.seen[task.cell_of(latents)]
-    for side, kept in (("in", seen), ("out", ~seen)):
-        wanted = task.decoder(latents[kept])
-        decoded = _decode(net, mixed[kept]) if kept.any() else wanted
-        found[f"recombined_r2_{side}"] = picture_r2(decoded, wanted)
-    return found
-
-
-def _true_slots(task: InteractionTask, latents: Float[np.ndarray, "n latents"]) -> np.ndarray:
-    return np.stack([latents[:, np.array(slot)] for slot in task.decoder.slots], axis=1)
 
 
 class FlatDecoder(eqx.Module):
@@ -203,8 +122,8 @@ def decoder_interaction(
     `q1`, `r2`, ... up to `max_order`, and q1 by where a pixel lies, its energies pooled over pixels: `q1_inside` on
     objects, `q1_border` on pixels next to another label, `q1_background` elsewhere.
     """
-    rows = _spread(task.test_in, scenes)
-    slots = _stages(net, task.inputs[rows])[1]["slots"]
+    rows = spread_rows(task.test_in, scenes)
+    slots = stages_of(net, task.inputs[rows])[1]["slots"]
     count = slots.shape[1]
     profile = interaction_profile(
         FlatDecoder(forward_differentiable(net), count),
@@ -247,49 +166,8 @@ def borders(masks: Int[np.ndarray, "n height width"]) -> Bool[np.ndarray, "n hei
     return edge
 
 
-def picture_r2(found: Float[np.ndarray, n * shape], true: Float[np.ndarray, n * shape]) -> float:
-    """1 - squared error over the variance about the mean picture; NaN for fewer than two pictures."""
-    if len(true) < 2:
-        return float("nan")
-    return float(1 - ((found - true) ** 2).sum() / ((true - true.mean(axis=0)) ** 2).sum())
-
-
-def _exchanges(holds: Int[np.ndarray, "n objects"], seed: int) -> tuple[np.ndarray, ...]:
-    """Scene and object of the first, scene and object of the second, and the slot that holds both; in random order."""
-    rng = np.random.default_rng([seed, 17])
-    scenes, objects = np.nonzero(holds >= 0)
-    order = rng.permutation(len(scenes))
-    scenes, objects = scenes[order], objects[order]
-    slot = holds[scenes, objects]
-    partner = np.empty(len(scenes), dtype=int)
-    for k in np.unique(slot):
-        members = np.flatnonzero(slot == k)
-        partner[members] = np.roll(members, 1)
-    apart = scenes != scenes[partner]
-    return scenes[apart], objects[apart], scenes[partner][apart], objects[partner][apart], slot[apart]
-
-
-def _stages(net: Any, x: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """Encoding and all stages at posterior means, as NumPy arrays."""
-    if "slots" not in [name for name, _ in net.stages]:
-        raise InputError("net", [name for name, _ in net.stages], "a net with a stage 'slots'")
-    _, outputs = trace(net, jnp.asarray(x))
-    outputs = jax.tree.map(np.asarray, outputs)
-    return outputs["encoding"], outputs
-
-
-def _decode(net: Any, slots: np.ndarray) -> np.ndarray:
-    return np.asarray(decode(net, jnp.asarray(slots)))
-
-
 def _pooled_interaction(stages: dict[str, Any]) -> float:
     if not isinstance(stages["decoder"], Drawn):
         return float("nan")
     pooled = stages["decoder"].attention.mean(axis=(1, 2))
     return float(0.5 * (1 - (pooled**2).sum(axis=-1)).mean())
-
-
-def _spread(rows: Int[np.ndarray, " rows"], most: int) -> Int[np.ndarray, " chosen"]:
-    if not len(rows):
-        raise InputError("task", "no test rows", "rows of seen cells that training leaves out")
-    return rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(int)]

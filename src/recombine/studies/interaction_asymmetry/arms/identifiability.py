@@ -14,7 +14,7 @@ from recombine.nets import (
     slot_autoencoder,
 )
 from recombine.parts import Part
-from recombine.probes import objects
+from recombine.probes import recombining
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
 from recombine.studies.interaction_asymmetry.arms.shared import SEEDS
@@ -65,7 +65,7 @@ def vector_arms(scale: Scale) -> dict[str, Trial]:
             schedule=Schedule("cosine"),
             record_rows=1000,
         )
-        probes = (Part(objects.slots_found),)
+        probes = (Part(recombining.slots_found),)
         found[vector_arm(order, kind, corner=corner)] = Trial(task, probes, SEEDS[scale], net, how)
     if scale == "smoke":
         found = {name: found[name] for name in (vector_arm(2, "bilinear"),)}

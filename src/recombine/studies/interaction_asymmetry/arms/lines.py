@@ -12,7 +12,7 @@ from recombine.nets import (
     slot_transformer,
 )
 from recombine.parts import Part
-from recombine.probes import objects
+from recombine.probes import objects, recombining
 from recombine.remedies import paper_equivalent_weight
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
@@ -63,9 +63,9 @@ CORNER = {corner_name(model): how for model, how in CORNER_MODELS.items()}
 
 def line_net(scale: Scale, *, variational: bool, decoder: str = "attention") -> Part:
     """Three slots of eight latents; two encoder and two decoder layers."""
-    hidden = (128, 128)
+    hidden, depth = (128, 128), 1 if scale == "smoke" else 2
     decoders = {
-        "attention": Part(attention_decoder, inner=48, queries=32, heads=4),
+        "attention": Part(attention_decoder, inner=48, queries=32, heads=4, depth=depth),
         "additive": Part(additive_decoder, hidden=hidden),
         "dense": Part(dense_decoder, hidden=hidden),
     }
@@ -75,7 +75,7 @@ def line_net(scale: Scale, *, variational: bool, decoder: str = "attention") -> 
         slots=SLOTS,
         width=WIDTH,
         variational=variational,
-        encoder=Part(slot_transformer, channels=16, depth=2),
+        encoder=Part(slot_transformer, channels=16, depth=depth),
         decoder=decoders[decoder],
     )
 
@@ -86,7 +86,7 @@ def line_arms(scale: Scale) -> dict[str, Trial]:
     probes = (
         Part(objects.slot_quality, images=20 if scale == "smoke" else 200),
         Part(objects.slot_pictures),
-        Part(objects.recombination),
+        Part(recombining.recombination),
         Part(objects.decoder_interaction, scenes=4 if scale == "smoke" else 32),
     )
     every = Part(line_world, **world)
@@ -98,11 +98,8 @@ def line_arms(scale: Scale) -> dict[str, Trial]:
         return Trial(task, probes, seeds, net, how)
 
     settings = [(0.0, 0.0), (ALPHA, 0.0), (0.0, BETA), *((alpha, BETA) for alpha in ALPHAS)]
-    found = {
-        line_arm(alpha, beta): trial(every, "attention", alpha, beta, MORE_SEEDS[scale])
-        for alpha, beta in settings
-    }
+    found = {line_arm(*how): trial(every, "attention", *how, MORE_SEEDS[scale]) for how in settings}
     found |= {name: trial(corner, *how, SEEDS[scale]) for name, how in CORNER.items()}
     if scale == "smoke":
-        found = {name: found[name] for name in (BOTH, corner_name("additive, beta"))}
+        found = {name: found[name] for name in (BOTH,)}
     return found

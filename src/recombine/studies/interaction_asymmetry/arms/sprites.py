@@ -13,7 +13,7 @@ from recombine.nets import (
     slot_transformer,
 )
 from recombine.parts import Part
-from recombine.probes import objects
+from recombine.probes import objects, recombining
 from recombine.remedies import paper_equivalent_weight
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
@@ -63,7 +63,7 @@ def sprite_arms(scale: Scale) -> dict[str, Trial]:
     }
     found[small_arm(BASELINE)] = _small(scale, 0, 0, baseline=True)
     if scale == "smoke":
-        return {name: found[name] for name in (small_arm(BASELINE),)}
+        return {}
     if scale == "quick":
         return {name: found[name] for name in map(small_arm, ("plain", "beta only", "both", BASELINE))}
     base = paper_equivalent_weight(SMALL**2)
@@ -114,7 +114,7 @@ def _probes(scale: Scale) -> tuple[Part, ...]:
     return (
         Part(objects.slot_quality, images=images),
         Part(objects.slot_pictures),
-        Part(objects.recombination, scenes=20 if scale == "smoke" else 300),
+        Part(recombining.recombination, scenes=20 if scale == "smoke" else 300),
         Part(objects.decoder_interaction, scenes=2 if scale == "smoke" else 16),
     )
 

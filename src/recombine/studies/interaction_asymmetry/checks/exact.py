@@ -84,7 +84,7 @@ def l_shape(evidence: Evidence) -> Verdict:
         Condition("distance from the reference without noise", arm["clean_gap"], "<=", 1e-3),
         Condition("g2 by an additive model, outside", table[:, 1, 0, 1], "<", 0),
         Condition("noise: g2 by order 2", table[:, 1, 1, 3], ">=", 0.99),
-        Condition("noise: g2 by order 7", table[:, 1, 3, 3], "<", 0.6),
+        Condition("noise: order 2 minus order 7", table[:, 1, 1, 3] - table[:, 1, 3, 3], ">=", 0.3),
         Condition("softmax, best of all models", table[:, 3, :, 1].max(axis=1), "<=", 0.4),
     ]
     return Verdict.of_arm(evidence, "L-shape", conditions)

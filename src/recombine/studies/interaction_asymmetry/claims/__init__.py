@@ -7,8 +7,8 @@ from recombine.studies.interaction_asymmetry.claims import exact, trained
 
 CLAIMS: tuple[Claim, ...] = (*exact.CLAIMS, *trained.CLAIMS)
 SOURCES = (
-    "Sources: paper, what the abstract or the public reviews say; code, the authors' public code; derived, follows from "
-    "definitions and is checked against a second implementation; rerun, statistics of an independent implementation; "
+    "Sources: paper, what the abstract or the public reviews say; code, the authors' public code; derived, follows "
+    "from definitions and is checked against a second implementation; rerun, statistics of such an implementation; "
     "ours, neither published nor run before. The paper's tables of numbers were not available."
 )
 
