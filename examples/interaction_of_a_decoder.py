@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.probes.interaction import asymmetry_report, interaction_profile
+from recombine import asymmetry_report, interaction_profile
 
 WEIGHTS = np.random.default_rng(1).normal(size=(2, 60, 2))
 

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from recombine.advice import Advice, advise
     from recombine.fit import Fitted, Noise, Penalty, Recipe, Schedule, adam, adamw, sgd
     from recombine.modularity import ModularityReport, modularity_report
+    from recombine.probes.interaction import (
+        AsymmetryReport,
+        InteractionProfile,
+        asymmetry_report,
+        discover_slots,
+        interaction_profile,
+    )
     from recombine.runs import Store, Trial, execute
     from recombine.spaces import (
         Space,
@@ -43,9 +50,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Advice",
+    "AsymmetryReport",
     "DatasetError",
     "Fitted",
     "InputError",
+    "InteractionProfile",
     "ModularityReport",
     "Noise",
     "Part",
@@ -62,15 +71,18 @@ __all__ = [
     "adam",
     "adamw",
     "advise",
+    "asymmetry_report",
     "bump_code",
     "bump_images",
     "bumps",
     "centre_hole",
     "corner_hole",
     "cross_hole",
+    "discover_slots",
     "execute",
     "fit",
     "fraction_hole",
+    "interaction_profile",
     "masked_hole",
     "modularity",
     "modularity_report",
@@ -94,6 +106,8 @@ _HOMES = {
     "recombine.advice": "Advice advise",
     "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
     "recombine.modularity": "ModularityReport modularity_report",
+    "recombine.probes.interaction": "AsymmetryReport InteractionProfile asymmetry_report discover_slots "
+    "interaction_profile",
     "recombine.runs": "Store Trial execute",
     "recombine.spaces": "Space Split centre_hole corner_hole cross_hole fraction_hole masked_hole",
     "recombine.studies": "reproduce",

@@ -29,7 +29,7 @@ Shades = Literal["dark", "bright", "signed"]
 @styled
 def image_grid(
     figure: Figure | SubFigure,
-    rows: Mapping[str, Real[np.ndarray, "columns height width"]],
+    rows: Mapping[str, Real[np.ndarray, "columns height width *rgb"]],
     *,
     columns: Sequence[str] = (),
     shades: Shades = "dark",
@@ -46,7 +46,8 @@ def image_grid(
 
     **Arguments:**
 
-    - `rows`: pictures by row label, each `(columns, height, width)` with row 0 on top.
+    - `rows`: pictures by row label, each `(columns, height, width)` with row 0 on top; or `(columns, height, width, 3)`
+        in colour, from 0 to 1, to which shades and limits do not apply.
     - `columns`: a label above every column, for example `"x 14, y 9"`.
     - `limits`: grey values of black and white, shared by all pictures; default 0 and 1, and for signed
         pictures the largest size that occurs.
@@ -84,8 +85,10 @@ def image_grid(
 def _number_of_columns(pictures: Mapping[str, np.ndarray], columns: Sequence[str]) -> int:
     shapes = {label: row.shape for label, row in pictures.items()}
     counts = {len(row) for row in pictures.values()}
-    if len(counts) != 1 or any(len(shape) != 3 for shape in shapes.values()):
-        raise InputError("rows", shapes, "for every label pictures of shape (columns, height, width)")
+    if len(counts) != 1 or any(len(shape) != 3 and shape[3:] != (3,) for shape in shapes.values()):
+        raise InputError(
+            "rows", shapes, "for every label pictures of shape (columns, height, width) or (..., 3)"
+        )
     (n,) = counts
     if columns and len(columns) != n:
         raise InputError("columns", list(columns), f"one label for each of the {n} columns")
@@ -103,8 +106,16 @@ def _draw_picture(ax: Axes, picture: np.ndarray, shades: Shades, limits: tuple[f
     maps = {"dark": "gray", "bright": "gray_r", "signed": SIGNED_COLOURS}
     if shades not in maps:
         raise InputError("shades", shades, "'dark', 'bright' or 'signed'")
+    if picture.ndim == 3:
+        ax.imshow(np.clip(np.nan_to_num(picture, nan=1.0), 0, 1), origin="upper")
+        _bare(ax)
+        return
     low, high = limits or (_shared_limits({"": picture}, shades) if shades == "signed" else _range(picture))
     ax.imshow(picture, origin="upper", cmap=maps[shades], vmin=low, vmax=high)
+    _bare(ax)
+
+
+def _bare(ax: Axes) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set(visible=True, color="#B0B0B0", linewidth=0.6)
