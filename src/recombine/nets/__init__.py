@@ -11,6 +11,7 @@ from recombine.nets.noise import activity_noise, noisy
 from recombine.nets.readers import CropAndFlip, image_convnet, image_resnet, image_vit
 from recombine.nets.rendering import FactorCanvas, RenderLayer, render_layer, render_net
 from recombine.nets.slot_autoencoders import (
+    capacity_of,
     decode,
     dense_slots,
     encode,
@@ -67,6 +68,7 @@ __all__ = [
     "attention_decoder",
     "bilinear_decoder",
     "broadcast_decoder",
+    "capacity_of",
     "cnn_decoder",
     "cnn_encoder",
     "decode",

@@ -35,6 +35,22 @@ def posterior_of(
     return mean, 0.5 * jnp.exp(log_scale)
 
 
+def capacity_of(
+    mean: Float[Array, "batch slots width"], deviation: Float[Array, "batch slots width"]
+) -> Float[Array, "batch slots"]:
+    """Σ over a slot's latents of -ln ς + (ς² + μ²)/2 - ½, in nats.
+
+    ```python
+    >>> import jax.numpy as jnp
+    >>> from recombine.nets import capacity_of
+    >>> capacity_of(jnp.zeros((1, 2, 4)), jnp.ones((1, 2, 4))).tolist()
+    [[0.0, 0.0]]
+
+    ```
+    """
+    return (-jnp.log(deviation) + 0.5 * (deviation**2 + mean**2) - 0.5).sum(axis=-1)
+
+
 class Posterior(eqx.Module):
     """Draws slots from the posterior in training; in evaluation it gives the mean."""
 

@@ -14,12 +14,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from recombine.nets import Drawn, decode, encode, posterior_of
+from recombine.nets import Drawn, capacity_of, decode, encode, posterior_of
 from recombine.nets.convolution import forward_differentiable
 from recombine.probes.interaction import interaction_profile
 from recombine.probes.jacobians import net_sensitivity
 from recombine.probes.recombining import decoded, spread_rows, stages_of
-from recombine.probes.slots import shares_of, slot_scores, slots_of_objects
+from recombine.probes.slots import (
+    attention_interaction_of,
+    pair_products,
+    shares_of,
+    slot_scores,
+    slots_of_objects,
+)
 from recombine.tasks import SceneTask, mirror_pixels
 
 Values = dict[str, Any]
@@ -35,14 +41,14 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     rows = spread_rows(task.test_in, images)
     x, masks = task.inputs[rows], task.masks[rows]
     encoding, stages = stages_of(net, x)
-    nats = None
+    drawing, nats = stages["decoder"], None
+    attends = isinstance(drawing, Drawn)
     if encoding.shape[-1] != stages["slots"].shape[-1]:
-        mean, deviation = (np.asarray(part) for part in posterior_of(jnp.asarray(encoding)))
-        nats = (-np.log(deviation) + 0.5 * (deviation**2 + mean**2) - 0.5).sum(axis=-1)
+        nats = np.asarray(capacity_of(*posterior_of(jnp.asarray(encoding))))
     drawn = np.asarray(encode(net, jnp.asarray(x), key=jax.random.key(0)))
     found: Values = {
         "capacity": np.nan if nats is None else nats.sum(axis=1).mean(),
-        "attention_interaction": _pooled_interaction(stages),
+        "attention_interaction": attention_interaction_of(drawing.attention) if attends else np.nan,
         "sse_blank": (x**2).reshape(len(x), -1).sum(axis=1).mean(),
     }
     channels = task.inputs.shape[-1]
@@ -146,7 +152,7 @@ def _by_place(
 ) -> Values:
     """q1 of the pixels inside objects, at borders and in the background."""
     slots = lengths.shape[2]
-    products = 0.5 * (lengths.sum(axis=2) ** 2 - (lengths**2).sum(axis=2))
+    products = pair_products(lengths)
     most = 0.5 * (1 - 1 / slots) * lengths.sum(axis=2) ** 2
     places = {"border": np.repeat(borders(masks).reshape(len(masks), -1), channels, axis=1)}
     front = np.repeat(masks.reshape(len(masks), -1) > 0, channels, axis=1)
@@ -164,10 +170,3 @@ def borders(masks: Int[np.ndarray, "n height width"]) -> Bool[np.ndarray, "n hei
             pad[axis] = side
             edge |= np.pad(change, pad)
     return edge
-
-
-def _pooled_interaction(stages: dict[str, Any]) -> float:
-    if not isinstance(stages["decoder"], Drawn):
-        return float("nan")
-    pooled = stages["decoder"].attention.mean(axis=(1, 2))
-    return float(0.5 * (1 - (pooled**2).sum(axis=-1)).mean())

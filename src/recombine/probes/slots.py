@@ -39,6 +39,20 @@ def shares_of(
     return np.where(total > 0, sensitivity / np.where(total > 0, total, 1), 1 / sensitivity.shape[-1])
 
 
+def pair_products(values: Any) -> Any:
+    """Σ_{j<k} v_j v_k over the last axis, of NumPy or JAX.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.slots import pair_products
+    >>> float(pair_products(np.array([1.0, 2.0, 3.0])))
+    11.0
+
+    ```
+    """
+    return 0.5 * (values.sum(axis=-1) ** 2 - (values**2).sum(axis=-1))
+
+
 def contrast_of(sensitivity: Any) -> Any:
     """Σ_l Σ_{j<k} s_lj s_lk of the lengths s_lk = |∂x_l/∂z_k|; 0 if and only if each output depends on one slot.
 
@@ -52,7 +66,29 @@ def contrast_of(sensitivity: Any) -> Any:
 
     ```
     """
-    return 0.5 * (sensitivity.sum(axis=-1) ** 2 - (sensitivity**2).sum(axis=-1)).sum(axis=-1)
+    return pair_products(sensitivity).sum(axis=-1)
+
+
+def attention_interaction_of(attention: Any) -> Any:
+    """Mean over pixels of Σ_{j<k} W_j W_k, where W is attention averaged over layers and heads.
+
+    `attention` is `(batch, layers, heads, pixels, slots)`, of NumPy or JAX, and sums to 1 over slots.
+
+    From 0 (every pixel attends to one slot) to (1 - 1/K) / 2. The authors sum over heads instead of averaging, which
+    multiplies it by (number of heads)²: see `recombine.remedies.head_mean_weight`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.slots import attention_interaction_of
+    >>> even = np.full((1, 2, 12, 7, 5), 1 / 5)
+    >>> round(float(attention_interaction_of(even)) * 12**2, 4)
+    57.6
+
+    ```
+    """
+    if attention.ndim != 5:
+        raise InputError("attention", attention.shape, "(batch, layers, heads, pixels, slots)")
+    return pair_products(attention.mean(axis=(1, 2))).mean()
 
 
 def relative_contrast(sensitivity: Float[np.ndarray, "images pixels slots"]) -> Float[np.ndarray, " images"]:
@@ -62,9 +98,7 @@ def relative_contrast(sensitivity: Float[np.ndarray, "images pixels slots"]) -> 
     """
     mean = sensitivity.mean(axis=-1, keepdims=True) + 1e-12
     weight = mean[..., 0] / mean[..., 0].max(axis=1, keepdims=True)
-    relative = sensitivity / mean
-    products = 0.5 * (relative.sum(axis=-1) ** 2 - (relative**2).sum(axis=-1))
-    return (weight * products).sum(axis=1)
+    return (weight * pair_products(sensitivity / mean)).sum(axis=1)
 
 
 def adjusted_rand_index(found: Int[np.ndarray, " pixels"], true: Int[np.ndarray, " pixels"]) -> float:

@@ -1,5 +1,6 @@
 """Published changes of data, net or recipe that restore composition."""
 
+from recombine.nets import capacity_of
 from recombine.remedies.activity import (
     activity,
     activity_of,
@@ -8,7 +9,7 @@ from recombine.remedies.activity import (
     weighted_activity,
     weighted_activity_of,
 )
-from recombine.remedies.capacity import capacity, capacity_of
+from recombine.remedies.capacity import capacity
 from recombine.remedies.consistency import compositional_consistency, matched_distance
 from recombine.remedies.curricula import add_single_factors
 from recombine.remedies.interaction import (

@@ -5,26 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from recombine.nets import posterior_of
-
-
-def capacity_of(
-    mean: Float[Array, "batch slots width"], deviation: Float[Array, "batch slots width"]
-) -> Float[Array, "batch slots"]:
-    """Σ over a slot's latents of -ln ς + (ς² + μ²)/2 - ½, in nats.
-
-    ```python
-    >>> import jax.numpy as jnp
-    >>> from recombine.remedies import capacity_of
-    >>> capacity_of(jnp.zeros((1, 2, 4)), jnp.ones((1, 2, 4))).tolist()
-    [[0.0, 0.0]]
-
-    ```
-    """
-    return (-jnp.log(deviation) + 0.5 * (deviation**2 + mean**2) - 0.5).sum(axis=-1)
+from recombine.nets import capacity_of, posterior_of
 
 
 def capacity(

@@ -21,30 +21,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
 from recombine.nets import Drawn, decode
-from recombine.probes.slots import contrast_of
+from recombine.probes.slots import attention_interaction_of, contrast_of
 
 AUTHORS_HEADS = 12
-
-
-def attention_interaction_of(attention: Float[Array, "batch layers heads pixels slots"]) -> Float[Array, ""]:
-    """Mean over pixels of Σ_{j<k} W_j W_k, where W is attention averaged over layers and heads.
-
-    From 0 (every pixel attends to one slot) to (1 - 1/K) / 2. The authors sum over heads instead of averaging, which
-    multiplies it by (number of heads)²: see `head_mean_weight`.
-
-    ```python
-    >>> import jax.numpy as jnp
-    >>> from recombine.remedies import attention_interaction_of
-    >>> even = jnp.full((1, 2, 12, 7, 5), 1 / 5)
-    >>> round(float(attention_interaction_of(even)) * 12**2, 4)
-    57.6
-
-    ```
-    """
-    if attention.ndim != 5:
-        raise InputError("attention", attention.shape, "(batch, layers, heads, pixels, slots)")
-    pooled = attention.mean(axis=(1, 2))
-    return 0.5 * (pooled.sum(axis=-1) ** 2 - (pooled**2).sum(axis=-1)).mean()
 
 
 def attention_interaction(
