@@ -9,7 +9,7 @@ matrix products, by a route that `_correlate` chooses from the shapes:
 |---|---|
 | few in and out (rendering head, 2 to 2) | patches as planes `(taps, batch · height · width)`, one product |
 | few out (last layer of a decoder) | one product, then the taps shifted and added |
-| at most 16 in (first layer of an encoder) | patches, then one product |
+| small patches, as 3 × 3 of 16 channels (first layer of an encoder) | patches, then one product |
 | many, kernels of 2 to 5 | Winograd: transform tiles, one product per evaluation point, transform back |
 | many, longer kernels | `lax.conv_general_dilated` (right, not fast) |
 
@@ -59,9 +59,7 @@ Images = Float[Array, "batch height width channels"]
 Kernel = Float[Array, "kernel_height kernel_width c_in c_out"]
 
 _FEW = 4  # channels; below this a product over channels alone is too thin to be worth a transform
-_NOT_MANY = (
-    16  # channels in; below this patches cost no more than transforms, and compile in a third of the time
-)
+_NOT_MANY = 144  # values of a patch; up to this patches cost no more than transforms, and compile faster
 _POINTS = {2: 4, 3: 6, 4: 6, 5: 6}  # evaluation points for each kernel length that Winograd serves
 _INPUT, _KERNEL, _OUTPUT = range(3)  # the transforms of `_toom_cook`
 _LAYOUT = ("NHWC", "HWIO", "NHWC")
@@ -167,7 +165,7 @@ def _correlate(x: Images, weight: Kernel, low: Sequence[int], size: Sequence[int
         planes = mixed.T.reshape(kh * kw * c_out, *x.shape[:3]).transpose(1, 2, 3, 0)
         planes = _fit(planes, low, fitted).reshape(len(x), *fitted, kh * kw, c_out)
         return reduce(jnp.add, [planes[:, i, j, tap] for tap, (i, j) in enumerate(shifts)])
-    if c_in <= _NOT_MANY or kh == kw == 1:
+    if kh * kw * c_in <= _NOT_MANY or kh == kw == 1:
         x = _fit(x, low, fitted)
         return jnp.concatenate([x[:, i, j] for i, j in shifts], axis=3) @ weight.reshape(-1, c_out)
     if kh in _POINTS and kw in _POINTS:

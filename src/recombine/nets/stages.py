@@ -10,7 +10,7 @@ gives its output in training and the stage as it is afterwards. A stage may also
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
@@ -246,13 +246,38 @@ def evaluate(
     ```
     """
     pieces = []
+    for output, outputs in _batches(net, inputs, batch):
+        pieces.append(output if stage is None else outputs[stage])
+    return np.concatenate(pieces)
+
+
+def evaluate_stages(net: Staged, inputs: np.ndarray | Array, *, batch: int = 64) -> dict[str, Any]:
+    """`evaluate`, with the outputs of all stages as NumPy arrays (or named tuples of them), by name.
+
+    ```python
+    >>> import jax, numpy as np
+    >>> from recombine.nets import evaluate_stages, mlp
+    >>> net = mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0))
+    >>> {name: values.shape for name, values in evaluate_stages(net, np.ones((100, 3))).items()}
+    {'hidden0': (100, 8), 'output': (100, 2)}
+
+    ```
+    """
+    found = [outputs for _, outputs in _batches(net, inputs, batch)]
+    joined: dict[str, Any] = jax.tree.map(lambda *pieces: np.concatenate(pieces), *found)
+    return joined
+
+
+def _batches(net: Staged, inputs: np.ndarray | Array, batch: int) -> Iterator[tuple[np.ndarray, Any]]:
+    """Output and stages of `batch` rows at a time; the last batch is filled up and cut again.
+
+    One shape, one compilation: a few spare rows cost far less than compiling for a second shape.
+    """
     for start in range(0, len(inputs), batch):
         piece = jnp.asarray(inputs[start : start + batch])
-        # One shape, one compilation: a few spare rows cost far less than compiling for a second shape.
         padded = jnp.pad(piece, [(0, batch - len(piece))] + [(0, 0)] * (piece.ndim - 1))
-        output, outputs = _trace(net, padded)
-        pieces.append(np.asarray(output if stage is None else outputs[stage])[: len(piece)])
-    return np.concatenate(pieces)
+        rows = slice(len(piece))
+        yield jax.tree.map(lambda values, rows=rows: np.asarray(values)[rows], _trace(net, padded))
 
 
 @eqx.filter_jit

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from recombine.nets import Drawn, capacity_of, decode, encode, posterior_of
+from recombine.nets import Drawn, capacity_of, decode, posterior_of
 from recombine.nets.convolution import forward_differentiable
 from recombine.probes.interaction import interaction_profile
 from recombine.probes.jacobians import net_sensitivity
@@ -40,12 +39,13 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     """
     rows = spread_rows(task.test_in, images)
     x, masks = task.inputs[rows], task.masks[rows]
-    encoding, stages = stages_of(net, x)
-    drawing, nats = stages["decoder"], None
+    stages = stages_of(net, x)
+    drawing, nats, drawn = stages["decoder"], None, stages["slots"]
     attends = isinstance(drawing, Drawn)
-    if encoding.shape[-1] != stages["slots"].shape[-1]:
-        nats = np.asarray(capacity_of(*posterior_of(jnp.asarray(encoding))))
-    drawn = np.asarray(encode(net, jnp.asarray(x), key=jax.random.key(0)))
+    if stages["encoding"].shape != drawn.shape:
+        mean, deviation = posterior_of(jnp.asarray(stages["encoding"]))
+        nats = np.asarray(capacity_of(mean, deviation))
+        drawn = drawn + np.asarray(deviation) * np.random.default_rng(0).normal(size=drawn.shape)
     found: Values = {
         "capacity": np.nan if nats is None else nats.sum(axis=1).mean(),
         "attention_interaction": attention_interaction_of(drawing.attention) if attends else np.nan,
@@ -67,7 +67,7 @@ def slot_pictures(net: Any, task: SceneTask, *, images: int = 4) -> Values:
     """For a figure: pictures, their reconstructions, and every slot's share of each pixel by Jacobian and attention."""
     rows = spread_rows(task.test_in, images)
     x = task.inputs[rows]
-    _, stages = stages_of(net, x)
+    stages = stages_of(net, x)
     slots = stages["slots"]
     sensitivity = net_sensitivity(net, slots, channels=x.shape[-1])
     share = sensitivity / np.maximum(sensitivity.sum(axis=2, keepdims=True), 1e-12)
@@ -93,7 +93,7 @@ def mirror_quality(net: Any, task: SceneTask, *, images: int = 100) -> Values:
     rows = spread_rows(task.test_in, images)
     scenes = task.scenes[rows]
     metal, front = mirror_pixels(scenes), scenes.masks > 0
-    slots = stages_of(net, scenes.images)[1]["slots"]
+    slots = stages_of(net, scenes.images)["slots"]
     sensitivity = net_sensitivity(net, slots, channels=scenes.images.shape[-1])
     holds = slots_of_objects(sensitivity, scenes.masks, scenes.latents.shape[1])
     labels = scenes.masks.reshape(len(rows), -1)
@@ -129,7 +129,7 @@ def decoder_interaction(
     objects, `q1_border` on pixels next to another label, `q1_background` elsewhere.
     """
     rows = spread_rows(task.test_in, scenes)
-    slots = stages_of(net, task.inputs[rows])[1]["slots"]
+    slots = stages_of(net, task.inputs[rows])["slots"]
     count = slots.shape[1]
     profile = interaction_profile(
         FlatDecoder(forward_differentiable(net), count),

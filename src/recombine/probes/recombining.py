@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from recombine.errors import InputError
-from recombine.nets import decode, evaluate, trace
+from recombine.nets import decode, evaluate, evaluate_stages
 from recombine.probes.jacobians import net_sensitivity
 from recombine.probes.slots import slot_identifiability, slots_of_objects
 from recombine.tasks import InteractionTask, SceneTask
@@ -35,7 +35,7 @@ def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 
     """
     rows = spread_rows(task.test_in, scenes)
     shown = task.scenes[rows]
-    slots = stages_of(net, shown.images)[1]["slots"]
+    slots = stages_of(net, shown.images)["slots"]
     objects = shown.latents.shape[1]
     sensitivity = net_sensitivity(net, slots, channels=shown.images.shape[-1])
     holds = slots_of_objects(sensitivity, shown.masks, objects)
@@ -80,7 +80,7 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     """
     chosen = spread_rows(task.test_in, rows)
     x, true = task.inputs[chosen], _true_slots(task, task.latents[chosen])
-    slots = stages_of(net, x)[1]["slots"]
+    slots = stages_of(net, x)["slots"]
     scores = slot_identifiability(slots, true)
     found: Values = {
         "matched": scores["matched"].min(),
@@ -129,18 +129,25 @@ def _exchanges(holds: Int[np.ndarray, "n objects"], seed: int) -> tuple[np.ndarr
     return scenes[apart], objects[apart], scenes[partner][apart], objects[partner][apart], slot[apart]
 
 
-def stages_of(net: Any, x: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """Encoding and all stages at posterior means, as NumPy arrays."""
-    if "slots" not in [name for name, _ in net.stages]:
-        raise InputError("net", [name for name, _ in net.stages], "a net with a stage 'slots'")
-    _, outputs = trace(net, jnp.asarray(x))
-    outputs = jax.tree.map(np.asarray, outputs)
-    return outputs["encoding"], outputs
+def stages_of(net: Any, x: np.ndarray) -> dict[str, Any]:
+    """All stages at posterior means, as NumPy arrays."""
+    names = [name for name, _ in net.stages]
+    if "slots" not in names:
+        raise InputError("net", names, "a net with a stage 'slots'")
+    return evaluate_stages(net, x)
 
 
-def decoded(net: Any, slots: np.ndarray) -> np.ndarray:
+def decoded(net: Any, slots: np.ndarray, *, batch: int = 64) -> np.ndarray:
     """The pictures of slots, as a NumPy array."""
-    return np.asarray(decode(net, jnp.asarray(slots)))
+    pieces = []
+    for start in range(0, len(slots), batch):
+        piece = slots[start : start + batch]
+        padded = np.pad(piece, [(0, batch - len(piece)), (0, 0), (0, 0)])
+        pieces.append(np.asarray(_decode(net, jnp.asarray(padded)))[: len(piece)])
+    return np.concatenate(pieces)
+
+
+_decode = eqx.filter_jit(decode)
 
 
 def _first(pictures: Float[np.ndarray, n * shape], count: int) -> Float[np.ndarray, count * shape]:

@@ -219,7 +219,9 @@ class Claim:
         missing = [name for name in self.needs if name not in evidence]
         if missing:
             why = "not run"
-            if self.on_request:
+            if SCALES.index(evidence.scale) < SCALES.index(self.decided_at) and self.decided_at == "paper":
+                why = "scale paper decides"
+            elif self.on_request:
                 why = f"on request, about {self.minutes:.0f} min at scale quick: --claim {self.id}"
             return Outcome(self, "undecided", None, why)
         lost = [name for name in self.needs if set(evidence[name].status) == {"diverged"}]

@@ -106,14 +106,14 @@ def arms_to_run(study: Study, scale: Scale, claims: Sequence[Claim], *, asked: b
 
     **Arguments:**
 
-    - `asked`: the claims were named by the user, so those that run only on request are run too. At scale
-        paper nothing is left out.
+    - `asked`: the claims were named by the user. Otherwise scale quick leaves out what runs only on request and
+        what only scale paper decides. At scale paper nothing is left out.
     """
     arms = study.arms(scale)
     wanted = {
         name
         for claim in claims
-        if asked or scale != "quick" or not claim.on_request
+        if asked or scale != "quick" or not (claim.on_request or claim.decided_at == "paper")
         for name in (*claim.needs, *claim.also)
         if name in arms
     }
