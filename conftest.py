@@ -1,11 +1,31 @@
-"""Examples in docstrings compile many small programs and run each once: they are compiled without optimisation."""
+"""Tests compile many programs and run each for a moment, so compiling is made cheap.
+
+All processes of a test run share one cache of compiled programs, which ends with it, and compile at a lower level of
+optimisation; examples in docstrings are compiled without any. A variable that is set already is left alone, so that
+`XLA_FLAGS= pytest` tests programs as users get them.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 
 import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sets variables before JAX is imported; the processes that run tests, and those that tests start, inherit them."""
+    if hasattr(config, "workerinput"):
+        return
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        programs = tempfile.TemporaryDirectory(prefix="recombine-programs-", ignore_cleanup_errors=True)
+        config.add_cleanup(programs.cleanup)
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = programs.name
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "0"
 
 
 @pytest.fixture(autouse=True)

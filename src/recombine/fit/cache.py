@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
 def enable_compilation_cache(path: Path) -> None:
-    """Keeps compiled programs in `path`. Does nothing if the folder cannot be written."""
+    """Keeps compiled programs in `path`.
+
+    Does nothing if the folder cannot be written, or if JAX's own `JAX_COMPILATION_CACHE_DIR` names another.
+    """
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
     import jax
 
     try:

@@ -49,7 +49,7 @@ def decoders(build: Builder) -> Arms:
     found = {
         "cnn bump": build.train(
             build.bump_task(),
-            build.cnn("bump", 4, build.pick(4, 32, 64)),
+            build.cnn("bump", build.pick(2, 4, 4), build.pick(4, 32, 64)),
             build.cnn_recipe(1000, 50),
             (*first, Part(probes.super_pictures, cells=SHOWN), _between(CODES["bump"][0])),
         ),

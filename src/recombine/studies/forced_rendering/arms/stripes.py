@@ -39,7 +39,7 @@ def curricula(build: Builder) -> Arms:
         "mlp bumps only": build.train(task(252, stripes=False), perceptron, recipe, BEHAVIOUR),
     }
     width = build.pick(4, 32, 64)
-    cnn = build.cnn("bump", 4, width)
+    cnn = build.cnn("bump", build.pick(2, 4, 4), width)
     recipe = Recipe(steps=build.pick(2, 1000, 3000))
     shown = Part(decoders.pictures, cells=CORNER_SHOWN)
     for count in build.pick((0, 196), BUMP_COUNTS, BUMP_COUNTS):
