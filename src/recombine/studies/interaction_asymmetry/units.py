@@ -8,9 +8,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from recombine.fit.optimise import learning_rate
 from recombine.nets import attention_decoder, parameter_count
+from recombine.nets.slot_decoders import AttentionDecoder
 from recombine.probes.jacobians import slot_sensitivity
 from recombine.probes.slots import adjusted_rand_index, slot_scores
 from recombine.remedies import attention_interaction_of
@@ -63,8 +65,7 @@ def attention_identity(task: Task, *, sharper: float = 1e5) -> Values:
     rng = generator(task)
     key = jax.random.key(int(rng.integers(2**31)))
     made = attention_decoder(shape=(8, 8, 3), slots=3, width=4, inner=16, queries=16, heads=2, key=key)
-    queries = lambda net: [layer.attention.query.weight for layer in net.layers]  # noqa: E731
-    decoder = eqx.tree_at(queries, made, [sharper * weight for weight in queries(made)])
+    decoder = eqx.tree_at(_query_weights, made, [sharper * weight for weight in _query_weights(made)])
     z = rng.normal(size=(4, 3, 4)).astype(np.float32)
     attention = np.asarray(decoder(jnp.asarray(z)).attention)
     unseen = (attention == 0).all(axis=(1, 2))  # (images, pixels, slots)
@@ -75,6 +76,10 @@ def attention_identity(task: Task, *, sharper: float = 1e5) -> Values:
         "masked_share": float(share[unseen].max(initial=0)),
         "usual_share": float(np.median(share[~unseen])),
     }
+
+
+def _query_weights(decoder: AttentionDecoder) -> list[Array]:
+    return [layer.attention.query.weight for layer in decoder.layers]
 
 
 def parameter_counts(task: Task) -> Values:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 from recombine.fit import Recipe, adam
 from recombine.fit.recipe import Schedule
@@ -26,7 +28,7 @@ WIDTH = 2
 HIDDEN = (64, 64)
 STEPS = {"smoke": 20, "quick": 20_000, "paper": 50_000}
 SAMPLES = 10_000
-DECODERS = {"additive": additive_decoder, "bilinear": bilinear_decoder, "dense": dense_decoder}
+DECODERS: dict[str, Callable[..., Any]] = {"additive": additive_decoder, "bilinear": bilinear_decoder, "dense": dense_decoder}
 PAIRS = ((1, "additive"), (1, "dense"), (2, "bilinear"), (2, "dense"))
 """Order of the generator and kind of the decoder."""
 

@@ -35,15 +35,12 @@ def recipe(scale: Scale, steps: int, *, alpha: float = 0.0, beta: float = 0.0, *
     """Adam with a short warm-up and cosine decay; the weight of the error keeps the published balance."""
     steps = 20 if scale == "smoke" else steps
     chosen = penalties(alpha, beta, steps)
-    return Recipe(
-        steps=steps,
-        **{"batch": 64}
-        | {
-            "optimiser": adam(PEAK),
-            "schedule": Schedule("cosine", warmup=max(1, min(300, steps // 10))),
-            "loss": Part(summed_squared_error, weight=ERROR_WEIGHT if chosen else 1.0),
-            "penalties": chosen,
-            "record_rows": 500,
-        }
-        | settings,
-    )
+    usual: dict[str, Any] = {
+        "batch": 64,
+        "optimiser": adam(PEAK),
+        "schedule": Schedule("cosine", warmup=max(1, min(300, steps // 10))),
+        "loss": Part(summed_squared_error, weight=ERROR_WEIGHT if chosen else 1.0),
+        "penalties": chosen,
+        "record_rows": 500,
+    }
+    return Recipe(steps=steps, **usual | settings)
