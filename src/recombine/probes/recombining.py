@@ -79,6 +79,7 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     unseen cells (NaN if there are none); `fit_r2` is that of plain reconstruction.
     """
     chosen = spread_rows(task.test_in, rows)
+    assert task.latents is not None
     x, true = task.inputs[chosen], _true_slots(task, task.latents[chosen])
     slots = stages_of(net, x)["slots"]
     scores = slot_identifiability(slots, true)

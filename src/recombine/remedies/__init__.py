@@ -1,6 +1,7 @@
 """Published changes of data, net or recipe that restore composition."""
 
 from recombine.nets import capacity_of
+from recombine.probes.slots import attention_interaction_of
 from recombine.remedies.activity import (
     activity,
     activity_of,
@@ -14,7 +15,6 @@ from recombine.remedies.consistency import compositional_consistency, matched_di
 from recombine.remedies.curricula import add_single_factors
 from recombine.remedies.interaction import (
     attention_interaction,
-    attention_interaction_of,
     compositional_contrast,
     cross_hessian,
     cross_hessian_of,

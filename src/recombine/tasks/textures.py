@@ -110,4 +110,5 @@ def with_feature_targets(
         train=base.train,
         latents=base.latents,
         scenes=base.scenes,
+        cell_of=base.cell_of,
     )

@@ -28,7 +28,11 @@ WIDTH = 2
 HIDDEN = (64, 64)
 STEPS = {"smoke": 20, "quick": 20_000, "paper": 50_000}
 SAMPLES = 10_000
-DECODERS: dict[str, Callable[..., Any]] = {"additive": additive_decoder, "bilinear": bilinear_decoder, "dense": dense_decoder}
+DECODERS: dict[str, Callable[..., Any]] = {
+    "additive": additive_decoder,
+    "bilinear": bilinear_decoder,
+    "dense": dense_decoder,
+}
 PAIRS = ((1, "additive"), (1, "dense"), (2, "bilinear"), (2, "dense"))
 """Order of the generator and kind of the decoder."""
 
