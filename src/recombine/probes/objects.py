@@ -21,6 +21,7 @@ from recombine.probes.recombining import decoded, spread_rows, stages_of
 from recombine.probes.slots import (
     attention_interaction_of,
     pair_products,
+    reconstruction_error,
     shares_of,
     slot_scores,
     slots_of_objects,
@@ -49,7 +50,7 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     found: Values = {
         "capacity": np.nan if nats is None else nats.sum(axis=1).mean(),
         "attention_interaction": attention_interaction_of(drawing.attention) if attends else np.nan,
-        "sse_blank": (x**2).reshape(len(x), -1).sum(axis=1).mean(),
+        "sse_blank": reconstruction_error(np.zeros_like(x), x).mean(),
     }
     channels = task.inputs.shape[-1]
     for suffix, slots in (("", stages["slots"]), ("_drawn", drawn)):
@@ -58,7 +59,7 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
         scores = slot_scores(sensitivity, masks, capacity=nats)
         means = scores.to_dict()
         found |= {f"{name}{suffix}": means[name] for name in ("j_ari", "jis", "active")}
-        found[f"sse{suffix}"] = ((pictures - x) ** 2).reshape(len(x), -1).sum(axis=1).mean()
+        found[f"sse{suffix}"] = reconstruction_error(pictures, x).mean()
     found["mean_share"] = found["jis"] * (1 - 1 / drawn.shape[1]) + 1 / drawn.shape[1]
     return found
 

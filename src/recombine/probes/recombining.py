@@ -15,8 +15,9 @@ from scipy.optimize import linear_sum_assignment
 
 from recombine.errors import InputError
 from recombine.nets import decode, evaluate, evaluate_stages
+from recombine.probes.identifiability import slot_identifiability
 from recombine.probes.jacobians import net_sensitivity
-from recombine.probes.slots import slot_identifiability, slots_of_objects
+from recombine.probes.slots import slots_of_objects
 from recombine.tasks import InteractionTask, SceneTask
 
 Values = dict[str, Any]

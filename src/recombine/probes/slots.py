@@ -7,7 +7,6 @@ it). `masks` `(images, pixels)` are labels with 0 for the background, which no s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +132,41 @@ def _pairs(n: np.ndarray) -> np.ndarray:
     return n * (n - 1) / 2
 
 
+def mean_interval(
+    values: Float[np.ndarray, " images"], *, level: float = 0.95, draws: int = 2000
+) -> tuple[float, float]:
+    """A bootstrap interval of the mean of any score that is given per image.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes.slots import mean_interval
+    >>> low, high = mean_interval(np.arange(100.0))
+    >>> low < 49.5 < high
+    True
+
+    ```
+    """
+    if values.ndim != 1 or not len(values):
+        raise InputError("values", values.shape, "one number per image")
+    chosen = np.random.default_rng(0).integers(len(values), size=(draws, len(values)))
+    return quantiles(values[chosen].mean(axis=1), level)
+
+
+def quantiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The middle `level` of the values."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def reconstruction_error(
+    found: Float[np.ndarray, images * shape], true: Float[np.ndarray, images * shape]
+) -> Float[np.ndarray, " images"]:
+    """The squared error of every image, summed over its pixels and channels (divide by their number for the mean)."""
+    if found.shape != true.shape:
+        raise InputError("found", found.shape, f"the shape of the true images, {true.shape}")
+    return ((found - true) ** 2).reshape(len(true), -1).sum(axis=1)
+
+
 @dataclass(frozen=True)
 class SlotScores:
     """Scores of every image: they belong together, because each alone can be had for nothing.
@@ -149,12 +183,9 @@ class SlotScores:
     active: Int[np.ndarray, " images"]
     objects: Int[np.ndarray, " images"]
 
-    def interval(self, name: str, *, level: float = 0.95, draws: int = 2000) -> tuple[float, float]:
+    def interval(self, name: str, *, level: float = 0.95) -> tuple[float, float]:
         """A bootstrap interval over images of the mean of a score."""
-        values = getattr(self, name)
-        chosen = np.random.default_rng(0).integers(len(values), size=(draws, len(values)))
-        low, high = np.quantile(values[chosen].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
+        return mean_interval(getattr(self, name), level=level)
 
     def to_dict(self) -> dict[str, float]:
         """Means over images."""
@@ -253,58 +284,3 @@ def slots_of_objects(
             which, slot = linear_sum_assignment(-gain)
             found[row, np.array(seen)[which]] = slot
     return found
-
-
-def slot_identifiability(
-    inferred: Float[np.ndarray, "n slots width"],
-    true: Float[np.ndarray, "n concepts latents"],
-    *,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """How well each true concept is read from its slot, and how much better than from any other slot.
-
-    Kernel ridge regression (RBF, alpha 1) on standardised values, 80 % for fitting; concepts and slots are matched one
-    to one for the largest sum of R².
-
-    **Returns:**
-
-    `r2` `(concepts, slots)`, `matched` and `crossed` `(concepts,)`, the R² of the matched slot and the best of another
-    one, and `score`, the mean of their differences (1 is perfect; Brady et al. 2023).
-
-    ```python
-    >>> import numpy as np
-    >>> from recombine.probes.slots import slot_identifiability
-    >>> z = np.random.default_rng(0).normal(size=(500, 2, 2))
-    >>> found = slot_identifiability(np.tanh(z[:, ::-1]), z)
-    >>> bool(found["matched"].min() > 0.95), bool(found["crossed"].max() < 0.1)
-    (True, True)
-
-    ```
-    """
-    from scipy.optimize import linear_sum_assignment
-    from sklearn.kernel_ridge import KernelRidge
-
-    if inferred.ndim != 3 or true.ndim != 3 or len(inferred) != len(true):
-        raise InputError("slots", f"{inferred.shape} and {true.shape}", "(n, slots, width) for both")
-    order = np.random.default_rng(seed).permutation(len(true))
-    cut = round(0.8 * len(true))
-    fit, test = order[:cut], order[cut:]
-    x, y = (_standardised(values, fit) for values in (inferred, true))
-    r2 = np.empty((true.shape[1], inferred.shape[1]))
-    for slot in range(inferred.shape[1]):
-        # All concepts share the kernel of a slot.
-        targets = y.reshape(len(y), -1)
-        machine = KernelRidge(kernel="rbf", alpha=1.0, gamma=1 / inferred.shape[2])
-        guess = machine.fit(x[fit, slot], targets[fit]).predict(x[test, slot])
-        error = ((guess - targets[test]) ** 2).reshape(len(test), *true.shape[1:]).mean(axis=(0, 2))
-        r2[:, slot] = 1 - error / y[test].var(axis=0).mean(axis=1)
-    concepts, slots = linear_sum_assignment(-r2)
-    matched = r2[concepts, slots]
-    others = np.where(np.arange(r2.shape[1]) == slots[:, None], -np.inf, r2)
-    crossed = others.max(axis=1)
-    return {"r2": r2, "matched": matched, "crossed": crossed, "score": float((matched - crossed).mean())}
-
-
-def _standardised(values: np.ndarray, rows: Sequence[int] | np.ndarray) -> np.ndarray:
-    centre, scale = values[rows].mean(axis=0), values[rows].std(axis=0)
-    return (values - centre) / np.where(scale > 0, scale, 1)
