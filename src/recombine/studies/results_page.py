@@ -28,6 +28,9 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
         decided = [o for o in other.outcomes if o.verdict is not None]
         if decided:
             sections.append(Section(_heading(other, found), [outcomes_table(decided), _numbers(decided)]))
+    for tabulation in study.tabulations:
+        if all(name in found.evidence for name in tabulation.needs):
+            sections.append(Section(tabulation.title, [tabulation.fill(found.evidence)]))
     sections.append(Section("Figures", _pictures(found)))
     findings = [f"**{claim.id}** {claim.finding}" for claim in study.claims if claim.finding]
     if findings:

@@ -15,6 +15,8 @@ from recombine.studies.claims import SCALES, Arm, Claim, Evidence, Outcome, Scal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from recombine.report import Table
+
 Arms = Mapping[str, tuple[Trial, ...]]
 """For every arm its trials, which differ only in their seeds."""
 
@@ -29,6 +31,15 @@ class Drawing:
     needs: tuple[str, ...]
     draw: Callable[[Evidence], Figure]
     form: Literal["vector", "image"] = "vector"
+
+
+@dataclass(frozen=True)
+class Tabulation:
+    """One table of a study: a heading, the arms it takes, and how to fill it."""
+
+    title: str
+    needs: tuple[str, ...]
+    fill: Callable[[Evidence], Table]
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,7 @@ class Study:
     drawings: tuple[Drawing, ...]
     cost: Callable[[Trial], float]
     sources: str = ""
+    tabulations: tuple[Tabulation, ...] = ()
 
     def claim(self, id: str) -> Claim:
         """The claim with that id."""

@@ -5,6 +5,7 @@ from recombine.runs import Trial
 from recombine.studies.interaction_asymmetry.arms import arms
 from recombine.studies.interaction_asymmetry.claims import CLAIMS, SOURCES
 from recombine.studies.interaction_asymmetry.figures import DRAWINGS
+from recombine.studies.interaction_asymmetry.tables import TABULATIONS
 from recombine.studies.study import Study
 from recombine.tasks import interaction_task, line_world, mini_clevr, sprites
 
@@ -32,4 +33,5 @@ STUDY = Study(
     sources=SOURCES,
     drawings=DRAWINGS,
     cost=cost,
+    tabulations=TABULATIONS,
 )

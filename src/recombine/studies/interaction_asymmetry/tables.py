@@ -1,0 +1,64 @@
+"""All arms of a world side by side, with their spread over seeds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from recombine.report import Column, Row, Table, number
+from recombine.report.numerals import MISSING
+from recombine.studies.claims import Evidence
+from recombine.studies.interaction_asymmetry.arms.lines import ALPHA_ONLY, BETA_ONLY, CORNER, PLAIN, SCAN
+from recombine.studies.interaction_asymmetry.arms.sprites import BASELINE, small_arm
+from recombine.studies.study import Tabulation
+
+READINGS = {
+    "J-ARI": "j_ari",
+    "JIS": "jis",
+    "active slots": "active",
+    "squared error": "sse",
+    "nats": "capacity",
+    "shared attention": "attention_interaction",
+    "q1": "q1",
+    "r2": "r2",
+    "exchanged, R²": "recombined_r2_in",
+    "into unseen, R²": "recombined_r2_out",
+}
+LINES = (PLAIN, ALPHA_ONLY, BETA_ONLY, *SCAN)
+SMALL = tuple(small_arm(name) for name in ("plain", "beta only", "both", BASELINE))
+
+
+def _cell(values: np.ndarray) -> str:
+    """Mean and standard deviation over seeds."""
+    there = values[np.isfinite(values)]
+    if not len(there):
+        return MISSING
+    return (
+        f"{number(float(there.mean()))} ± {number(float(there.std(ddof=1)))}"
+        if len(there) > 1
+        else number(there[0])
+    )
+
+
+def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
+    shown = {
+        label: key
+        for label, key in READINGS.items()
+        if any(np.isfinite(evidence[n][key]).any() for n in names)
+    }
+    rows = [Row([name, *(_cell(evidence[name][key]) for key in shown.values())]) for name in names]
+    seeds = len(evidence[names[0]].seeds)
+    caption = (
+        f"Mean ± standard deviation over {seeds} seeds, at posterior means. Nats: the capacity of all slots. Shared "
+        "attention: the interaction penalty in head-mean units, at most (1 - 1/K)/2. Exchanged: R² of pictures decoded "
+        "from slots of two scenes against the true recombination."
+    )
+    return Table([Column("arm"), *(Column(label, "right") for label in shown)], rows, caption=caption)
+
+
+TABULATIONS = (
+    Tabulation("All arms of the line world", LINES, partial(_fill, names=LINES)),
+    Tabulation("A corner of hues left out", tuple(CORNER), partial(_fill, names=tuple(CORNER))),
+    Tabulation("Sprites, 16 × 16", SMALL, partial(_fill, names=SMALL)),
+)
