@@ -8,7 +8,14 @@ import torch
 from jax import lax
 
 from recombine.errors import InputError
-from recombine.nets.convolution import Conv2d, ConvTranspose2d, conv2d, conv_transpose2d
+from recombine.nets.convolution import (
+    Conv2d,
+    ConvTranspose2d,
+    conv2d,
+    conv_transpose2d,
+    forward_differentiable,
+)
+from recombine.nets.slot_encoders import PixelTrunk
 
 # (height, width), c_in, c_out, kernel, stride, padding
 CONVOLUTIONS = [
@@ -201,3 +208,31 @@ def test_shapes_that_do_not_fit_are_named(x, w, settings):
 def test_padding_that_leaves_nothing_is_named():
     with pytest.raises(InputError, match="padding: got 3"):
         conv_transpose2d(jnp.zeros((1, 2, 2, 8)), jnp.zeros((3, 3, 8, 8)), padding=3)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        Conv2d(20, 20, 3, padding=1, key=jax.random.key(0)),
+        ConvTranspose2d(20, 20, 5, stride=2, padding=1, key=jax.random.key(0)),
+    ],
+    ids=["plain", "transposed"],
+)
+def test_forward_mode(layer):
+    """A convolution is linear: its derivative along a direction is the direction convolved."""
+    x, direction = (np.random.default_rng(i).normal(size=(2, 4, 5, 20)).astype(np.float32) for i in (0, 1))
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(layer, (x,), (direction,))
+    changed = forward_differentiable({"layers": [layer, "kept"]})
+    assert changed["layers"][1] == "kept"
+    value, slope = jax.jit(lambda a, b: jax.jvp(changed["layers"][0], (a,), (b,)))(x, direction)
+    assert_close(value, layer(x))
+    assert_close(slope, layer(direction) - layer.bias)
+    assert not layer.plain
+
+
+def test_forward_mode_of_an_encoder():
+    trunk = PixelTrunk((4, 4, 3), 20, channels=20, key=jax.random.key(0))
+    x = jnp.ones((1, 4, 4, 3))
+    slope = jax.eval_shape(lambda x: jax.jvp(forward_differentiable(trunk), (x,), (x,))[1], x)
+    assert slope.shape == (1, 16, 20)
