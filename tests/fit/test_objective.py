@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import equinox as eqx
@@ -15,7 +16,7 @@ import torch
 
 from recombine.errors import InputError
 from recombine.fit import Fitted, Noise, Penalty, Recipe, fit, losses, sgd
-from recombine.nets import Linear, Net, mlp
+from recombine.nets import Linear, Net, PixelSample, mlp
 from recombine.parts import Part
 from recombine.spaces import Space, Split
 from recombine.tasks import Task
@@ -36,15 +37,30 @@ def test_losses_against_torch() -> None:
         "squared_and_absolute_error": ((o - t) ** 2 + 0.1 * (o - t).abs()).mean((1, 2)),
         "cross_entropy": f.cross_entropy(logits, torch.tensor(classes), reduction="none"),
         "logistic": f.soft_margin_loss(o, t.sign(), reduction="none").mean((1, 2)),
+        "summed_squared_error": 3 * f.mse_loss(o, t, reduction="none").sum((1, 2)),
     }
     got = {
         "squared_error": losses.squared_error(outputs, targets),
         "squared_and_absolute_error": losses.squared_and_absolute_error(outputs, targets),
         "cross_entropy": losses.cross_entropy(outputs[:, 0], jnp.asarray(classes)),
         "logistic": losses.logistic(outputs, signs),
+        "summed_squared_error": losses.summed_squared_error(outputs, targets, weight=3.0),
     }
     for name, value in expected.items():
         np.testing.assert_allclose(got[name], value, rtol=1e-5, err_msg=name)
+
+
+def test_the_loss_of_some_pixels_is_unbiased() -> None:
+    """Its mean over all samples of two of six pixels is the loss of the whole picture."""
+    rng = np.random.default_rng(0)
+    outputs, targets = rng.normal(size=(2, 4, 2, 3, 3)).astype(np.float32)
+    found = []
+    for which in combinations(range(6), 2):
+        values = outputs.reshape(4, 6, 3)[:, list(which)]
+        sample = PixelSample(jnp.asarray(values), jnp.array(which))
+        found.append(losses.summed_squared_error(sample, jnp.asarray(targets), weight=5.0))
+    expected = losses.summed_squared_error(outputs, targets, weight=5.0)
+    np.testing.assert_allclose(np.mean(found, axis=0), expected, rtol=1e-5)
 
 
 def half_squares(net: Any, outputs: Any, batch: Any) -> jax.Array:
@@ -73,6 +89,49 @@ def test_a_penalty_that_is_something_else_in_disguise(
     np.testing.assert_allclose(penalised.curves["train"], plain.curves["train"], rtol=1e-5)
     for one, other in zip(jax.tree.leaves(penalised.arrays), jax.tree.leaves(plain.arrays), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+def nothing(outputs: Any, targets: Any) -> jax.Array:
+    return jnp.zeros(len(outputs))
+
+
+def offset(net: Any, outputs: Any, batch: Any) -> jax.Array:
+    return net.layers[0].bias.sum()
+
+
+def test_a_penalty_warms_up_from_nothing(
+    make_task: Callable[..., Task], constant_net: Callable[[float], Net]
+) -> None:
+    """Its gradient is 1, so that the bias falls by rate · weight · Σ_t min(1, t / warmup)."""
+    task = make_task(np.zeros((2, 1)), np.zeros((2, 1)))
+    for warmup, expected in ((0, 6), (4, 0 + 1 / 4 + 2 / 4 + 3 / 4 + 1 + 1), (100, 15 / 100)):
+        recipe = Recipe(
+            steps=6,
+            batch=None,
+            record_every=3,  # the second round goes on where the first has stopped
+            optimiser=sgd(0.1),
+            loss=nothing,
+            penalties=(Penalty(offset, 2.0, warmup=warmup),),
+        )
+        bias = fit(lambda key: constant_net(0.0), task, recipe).net().layers[0].bias
+        np.testing.assert_allclose(bias, [-0.2 * expected], rtol=1e-5)
+
+
+def test_losses_are_recorded_on_some_rows(
+    make_task: Callable[..., Task], constant_net: Callable[[float], Net]
+) -> None:
+    targets = np.arange(10.0)[:, None] ** 2
+    task = make_task(np.zeros((10, 1)), targets, seen=range(7))
+    found = {
+        rows: fit(
+            lambda key: constant_net(0.0), task, Recipe(steps=1, optimiser=sgd(0.0), record_rows=rows)
+        ).curves
+        for rows in (None, 3)
+    }
+    for side, rows in (("in", [0, 3, 6]), ("out", [7, 8, 9])):
+        np.testing.assert_allclose(found[3][side], [[(targets[rows] ** 2).mean()]], rtol=1e-6)
+    np.testing.assert_allclose(found[None]["in"], [[(targets[:7] ** 2).mean()]], rtol=1e-6)
+    np.testing.assert_array_equal(found[3]["train"], found[None]["train"])
 
 
 ROWS = 20_000

@@ -22,6 +22,7 @@ from recombine.parts import Part
         ({"steps": -1}, "steps"),
         ({"epochs": 1, "batch": 0}, "batch"),
         ({"epochs": 1, "record_every": 0}, "record_every"),
+        ({"epochs": 1, "record_rows": 0}, "record_rows"),
         ({"epochs": 1, "sampling": "sorted"}, "sampling"),
         ({"epochs": 1, "validation": 1.0}, "validation"),
     ],
@@ -71,6 +72,24 @@ def test_numbers_do_not_change_the_structure() -> None:
     assert all(other.numbers() != recipe.numbers() for other in others[:4])
     kinds = [sgd(0.1), sgd(0.1, momentum=0.9), adam(0.1), adam(0.1, weight_decay=0.1), adamw(0.1)]
     assert len({replace(recipe, optimiser=kind).structure() for kind in kinds}) == len(kinds)
+
+
+def test_how_long_a_penalty_warms_up_is_a_number() -> None:
+    penalty = Penalty(Part("recombine.remedies.penalties:flatness"), 0.1)
+    recipes = [Recipe(steps=10, penalties=(replace(penalty, warmup=steps),)) for steps in (0, 3, 7)]
+    none, three, seven = (recipe.structure() for recipe in recipes)
+    assert three == seven != none
+    assert [recipe.numbers()["penalties"] for recipe in recipes[1:]] == [((0.1, 3.0),), ((0.1, 7.0),)]
+    with pytest.raises(InputError, match="penalty warmup: got -1, expected a number of steps, 0 or more"):
+        replace(penalty, warmup=-1)
+
+
+def test_a_late_decay_and_recorded_rows_are_numbers() -> None:
+    late = [Schedule("exponential", start=start, drop=drop) for start, drop in ((0, 1.0), (5, 0.2))]
+    recipes = [
+        Recipe(steps=10, schedule=schedule, record_rows=rows) for schedule in late for rows in (None, 3)
+    ]
+    assert len({recipe.structure() for recipe in recipes}) == 1
 
 
 def test_changed_lists_what_is_not_default() -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch.optim import lr_scheduler
 
+from recombine.errors import InputError
 from recombine.fit import Recipe, Schedule, sgd
 from recombine.fit.optimise import learning_rate
 
@@ -53,3 +54,21 @@ def torch_rates(make: Any) -> list[float]:
 )
 def test_schedules(schedule: Schedule, peer: Any) -> None:
     np.testing.assert_allclose(rates_of(schedule), torch_rates(peer), rtol=1e-5, atol=1e-8)
+
+
+def test_a_decay_that_starts_late_and_drops_first() -> None:
+    schedule = Schedule("exponential", factor=0.5, every=10, start=12, drop=0.2, warmup=4)
+    expected = [
+        RATE * min(1, (t + 1) / 4) * (1 if t < 12 else 0.2 * 0.5 ** ((t - 12) / 10)) for t in range(STEPS)
+    ]
+    np.testing.assert_allclose(rates_of(schedule), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("settings", [{"start": 3}, {"drop": 0.5}])
+def test_only_the_exponential_starts_late(settings: dict[str, Any]) -> None:
+    with pytest.raises(
+        InputError, match="schedule: got 'cosine', expected 'exponential' where start or drop"
+    ):
+        Schedule("cosine", **settings)
+    with pytest.raises(InputError, match="start >= 0"):
+        Schedule("exponential", start=-1)

@@ -114,7 +114,8 @@ def test_a_sweep_over_weights_shares_one_program() -> None:
         for a, b in ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01))
     ]
     assert len({recipe.structure() for recipe in recipes}) == 1
-    assert [recipe.numbers()["penalties"] for recipe in recipes] == [(0.0, 0.0), (0.1, 0.0), (0.1, 0.01)]
+    weights = [tuple(weight for weight, _ in recipe.numbers()["penalties"]) for recipe in recipes]
+    assert weights == [(0.0, 0.0), (0.1, 0.0), (0.1, 0.01)]
     with pytest.raises(InputError, match="entropy: got -1, expected a weight of 0 or more"):
         forced_rendering((4, 4), entropy=-1)
 
