@@ -2,6 +2,7 @@
 
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
     python -m benchmarks modularity       weighted activity beside L2 and PyTorch; nine regimes with two jobs, 6 minutes
+    python -m benchmarks interaction      slot autoencoders: steps beside PyTorch, slot scores, interaction profile
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
     python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=["training", "modularity", "study", "advise", "second-opinion"],
+        choices=["training", "modularity", "interaction", "study", "advise", "second-opinion"],
         default="training",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE")
@@ -39,7 +40,8 @@ def main() -> None:
         "--only",
         nargs="+",
         metavar="CASE",
-        help="small, wide, mlp, cnn, render, seeds; of modularity: steps, regimes",
+        help="small, wide, mlp, cnn, render, seeds; of modularity: steps, regimes; of interaction: lines, sprites, "
+        "probes",
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 0, 1], help="of the second opinion")
     parser.add_argument("--epochs", type=int, default=300, help="of the second opinion")
@@ -55,6 +57,8 @@ def main() -> None:
         rows = at_scale()
     elif options.what == "modularity":
         rows = modularity_rows(options.repeats, options.only)
+    elif options.what == "interaction":
+        rows = interaction_rows(options.repeats, options.only)
     else:
         rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
     print(table(rows))
@@ -88,6 +92,16 @@ def modularity_rows(repeats: int, only: list[str] | None) -> list[Row]:
         use_one_core()
         rows += steps(repeats=repeats)
     return rows
+
+
+def interaction_rows(repeats: int, only: list[str] | None) -> list[Row]:
+    """Steps and probes of slot autoencoders, on one core."""
+    use_one_core()
+    from benchmarks.interaction import line_steps, probes, sprite_steps
+
+    rows = line_steps(repeats=repeats) if only is None or "lines" in only else []
+    rows += sprite_steps(repeats=repeats) if only is None or "sprites" in only else []
+    return rows + (probes() if only is None or "probes" in only else [])
 
 
 def use_one_core() -> None:
