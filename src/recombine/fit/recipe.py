@@ -127,6 +127,10 @@ class Penalty:
     random: bool = False
     warmup: int = 0
 
+    def __post_init__(self) -> None:
+        if self.warmup < 0:
+            raise InputError("penalty warmup", self.warmup, "a number of steps, 0 or more")
+
 
 @dataclass(frozen=True)
 class Noise:

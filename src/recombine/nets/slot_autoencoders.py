@@ -23,7 +23,7 @@ from recombine.errors import InputError
 from recombine.nets.attention import MLP
 from recombine.nets.slot_decoders import AsPicture
 from recombine.nets.slot_encoders import Shape, Slots
-from recombine.nets.stages import Net
+from recombine.nets.stages import Net, call
 from recombine.parts import Part
 
 
@@ -127,8 +127,7 @@ def slot_autoencoder(
 def encode(net: Any, inputs: Array, *, key: PRNGKeyArray | None = None) -> Slots:
     """The slots of some inputs: posterior means, or draws if a key is given."""
     for name, stage in net.stages:
-        drawn = {"key": key} if name == "slots" else {}
-        inputs = stage(inputs, **drawn)
+        inputs = call(stage, inputs, key=key if name == "slots" else None)
         if name == "slots":
             return inputs
     raise InputError("net", [name for name, _ in net.stages], "a net with a stage 'slots'")
@@ -141,6 +140,6 @@ def decode(net: Any, slots: Slots) -> Array:
         raise InputError("net", names, "a net with a stage 'slots'")
     x: Any = slots
     for _, stage in net.stages[names.index("slots") + 1 :]:
-        x = stage(x)
+        x = call(stage, x, key=None)
     pictures: Array = x
     return pictures

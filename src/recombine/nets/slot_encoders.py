@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
 from recombine.nets.attention import MLP, CrossAttention, gelu
-from recombine.nets.convolution import Conv2d, conv2d
+from recombine.nets.convolution import Conv2d
 from recombine.nets.dense import LayerNorm, Linear, uniform_fan_in
 from recombine.nets.stages import Buffer
 
@@ -41,30 +41,21 @@ def normalised(tokens: Float[Array, "batch tokens width"], epsilon: float = 1e-5
     return centred * jax.lax.rsqrt((centred**2).mean(axis=(1, 2), keepdims=True) + epsilon)
 
 
-class Convolution(eqx.Module):
-    """A convolution that keeps the picture's size (at stride 1), with a kernel of one row for pictures of one row."""
+class RowConvolution(eqx.Module):
+    """A convolution along pictures of one row that keeps their length (at stride 1)."""
 
-    weight: Float[Array, "high wide c_in c_out"]
+    weight: Float[Array, "1 wide c_in c_out"]
     bias: Float[Array, " c_out"]
     stride: int = eqx.field(static=True)
 
-    def __init__(
-        self, c_in: int, c_out: int, window: int, *, rows: int, stride: int = 1, key: PRNGKeyArray
-    ) -> None:
-        made = Conv2d(c_in, c_out, window, key=key)
-        if rows == 1:
-            weight_key, bias_key = jax.random.split(key)
-            self.weight = uniform_fan_in(weight_key, (1, window, c_in, c_out), window * c_in)
-            self.bias = uniform_fan_in(bias_key, (c_out,), window * c_in)
-        else:
-            assert made.bias is not None
-            self.weight, self.bias = made.weight, made.bias
+    def __init__(self, c_in: int, c_out: int, window: int, *, stride: int = 1, key: PRNGKeyArray) -> None:
+        weight_key, bias_key = jax.random.split(key)
+        self.weight = uniform_fan_in(weight_key, (1, window, c_in, c_out), window * c_in)
+        self.bias = uniform_fan_in(bias_key, (c_out,), window * c_in)
         self.stride = stride
 
-    def __call__(self, x: Float[Array, "batch height width c_in"]) -> Array:
-        high, wide, c_in, c_out = self.weight.shape
-        if high == wide:
-            return conv2d(x, self.weight, stride=self.stride, padding=wide // 2) + self.bias
+    def __call__(self, x: Float[Array, "batch 1 width c_in"]) -> Array:
+        _, wide, c_in, c_out = self.weight.shape
         length = x.shape[2]
         padded = jnp.pad(x, [(0, 0), (0, 0), (wide // 2, wide // 2), (0, 0)])
         patches = [padded[:, :, i : i + length : self.stride] for i in range(wide)]
@@ -74,7 +65,7 @@ class Convolution(eqx.Module):
 class PixelTrunk(eqx.Module):
     """Pictures `(batch, height, width, channels)` to tokens `(batch, tokens, width)`; see the module."""
 
-    convolutions: tuple[Convolution, ...]
+    convolutions: tuple[Conv2d | RowConvolution, ...]
     position: Linear
     grid: Buffer
     perceptron: MLP
@@ -90,10 +81,14 @@ class PixelTrunk(eqx.Module):
         key: PRNGKeyArray,
     ) -> None:
         height, across, colours = shape
+        if not 1 <= len(strides) <= 4 or min(strides) < 1:
+            raise InputError("strides", tuple(strides), "one to four strides of 1 or more")
         keys = [jax.random.fold_in(key, i) for i in range(6)]
         sizes = (colours, *[channels] * (len(strides) - 1), width)
+        padding = {} if height == 1 else {"padding": window // 2}
+        make = RowConvolution if height == 1 else Conv2d
         self.convolutions = tuple(
-            Convolution(sizes[i], sizes[i + 1], window, rows=height, stride=stride, key=keys[i])
+            make(sizes[i], sizes[i + 1], window, stride=stride, key=keys[i], **padding)
             for i, stride in enumerate(strides)
         )
         factor = int(np.prod(strides))
@@ -232,9 +227,10 @@ class GRUCell(eqx.Module):
 class SlotAttention(eqx.Module):
     """Slots compete for tokens, step after step (Locatello et al. 2020).
 
-    `"standard"`: slots start as draws around a learned mean (at the mean in evaluation) and gradients flow through all
-    steps. `"authors"`: they start at a fixed random array, which never gets a gradient because only the last step does,
-    and the recurrent unit keeps the *normalised* slots; the learned mean and deviation exist but are not used.
+    `"standard"`: slots start as draws around a learned mean (always the same draws in evaluation) and gradients flow
+    through all steps. `"authors"`: they start at a fixed random array, which never gets a gradient because only the
+    last step does, and the recurrent unit keeps the *normalised* slots; the learned mean and deviation exist but are
+    not used.
     """
 
     trunk: PixelTrunk | FeatureTrunk
@@ -257,7 +253,7 @@ class SlotAttention(eqx.Module):
             assert self.start is not None
             slots = jnp.broadcast_to(self.start, shape)
         else:
-            # Slots that start equal stay equal: evaluation draws, too, but always the same.
+            # Slots that start equal stay equal: evaluation draws, too.
             drawn = jax.random.normal(jax.random.key(0) if key is None else key, shape)
             slots = self.mean + jnp.exp(self.log_deviation) * drawn
         for _ in range(self.steps):

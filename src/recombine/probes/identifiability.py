@@ -45,6 +45,8 @@ def slot_identifiability(
 
     if inferred.ndim != 3 or true.ndim != 3 or len(inferred) != len(true):
         raise InputError("slots", f"{inferred.shape} and {true.shape}", "(n, slots, width) for both")
+    if inferred.shape[1] < max(2, true.shape[1]):
+        raise InputError("slots", inferred.shape[1], f"{max(2, true.shape[1])} or more, one for each concept")
     order = np.random.default_rng(seed).permutation(len(true))
     cut = round(0.8 * len(true))
     fit, test = order[:cut], order[cut:]

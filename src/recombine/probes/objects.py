@@ -158,7 +158,11 @@ def _by_place(
     places = {"border": np.repeat(borders(masks).reshape(len(masks), -1), channels, axis=1)}
     front = np.repeat(masks.reshape(len(masks), -1) > 0, channels, axis=1)
     places |= {"inside": front & ~places["border"], "background": ~front & ~places["border"]}
-    return {f"q1_{name}": products[at].sum() / most[at].sum() for name, at in places.items()}
+    return {f"q1_{name}": _ratio(products[at].sum(), most[at].sum()) for name, at in places.items()}
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else float("nan")
 
 
 def borders(masks: Int[np.ndarray, "n height width"]) -> Bool[np.ndarray, "n height width"]:

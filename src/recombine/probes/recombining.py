@@ -81,7 +81,8 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     """
     chosen = spread_rows(task.test_in, rows)
     assert task.latents is not None
-    x, true = task.inputs[chosen], _true_slots(task, task.latents[chosen])
+    drawn = task.latents[chosen]
+    x, true = task.inputs[chosen], _true_slots(task, drawn)
     slots = stages_of(net, x)["slots"]
     scores = slot_identifiability(slots, true)
     found: Values = {
@@ -92,9 +93,8 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     }
     holds = linear_sum_assignment(-scores["r2"])[1]
     other = np.roll(np.arange(len(x)), 1)
-    latents = task.latents[chosen].copy()
-    first = np.array(task.decoder.slots[0])
-    latents[:, first] = latents[other][:, first]
+    first, latents = np.array(task.decoder.slots[0]), drawn.copy()
+    latents[:, first] = drawn[other][:, first]
     mixed = slots.copy()
     mixed[:, holds[0]] = slots[other, holds[0]]
     seen = task.split.seen[task.cell_of(latents)]

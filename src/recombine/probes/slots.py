@@ -103,7 +103,7 @@ def relative_contrast(sensitivity: Float[np.ndarray, "images pixels slots"]) -> 
 def adjusted_rand_index(found: Int[np.ndarray, " pixels"], true: Int[np.ndarray, " pixels"]) -> float:
     """Agreement of two labellings beyond chance: 1 for the same partition, about 0 for unrelated ones.
 
-    Where both have a single part, the partitions are the same and the index is 1.
+    The same partition has 1 also where chance would do as well: a single part, or every pixel a part of its own.
 
     ```python
     >>> import numpy as np
@@ -117,14 +117,14 @@ def adjusted_rand_index(found: Int[np.ndarray, " pixels"], true: Int[np.ndarray,
     """
     if found.shape != true.shape or found.ndim != 1:
         raise InputError("masks", f"{found.shape} and {true.shape}", "two lists of labels of one length")
-    counts = np.zeros((found.max(initial=0) + 1, true.max(initial=0) + 1))
-    np.add.at(counts, (found, true), 1)
+    places = [np.unique(labels, return_inverse=True)[1] for labels in (found, true)]
+    counts = np.zeros([place.max(initial=0) + 1 for place in places])
+    np.add.at(counts, tuple(places), 1)
     together = _pairs(counts).sum()
     rows, columns = _pairs(counts.sum(axis=1)).sum(), _pairs(counts.sum(axis=0)).sum()
-    everything = _pairs(np.array(float(len(found))))
-    if everything == 0 or rows == columns == everything:
+    if together == rows == columns:
         return 1.0
-    expected = rows * columns / everything
+    expected = rows * columns / _pairs(np.array(float(len(found))))
     return float((together - expected) / (0.5 * (rows + columns) - expected))
 
 
@@ -238,8 +238,12 @@ def slot_scores(
         raise InputError("slots", slots, "2 or more")
     if not np.isfinite(sensitivity).all():
         raise InputError("sensitivity", "a value that is not finite", "finite numbers")
+    if capacity is not None and np.shape(capacity) != (len(masks), slots):
+        raise InputError("capacity", np.shape(capacity), f"{(len(masks), slots)}: images and slots")
     shown = masks > 0
     if counted is not None:
+        if np.size(counted) != masks.size:
+            raise InputError("counted", np.shape(counted), f"a value for each pixel of masks {masks.shape}")
         shown = shown & np.asarray(counted).reshape(masks.shape)
     rows = np.flatnonzero(shown.any(axis=1))
     if not len(rows):

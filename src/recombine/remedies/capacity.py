@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
+from recombine.errors import InputError
 from recombine.nets import capacity_of, posterior_of
 
 
@@ -19,4 +20,6 @@ def capacity(
 
     - `stage`: gives μ and s side by side; see `recombine.nets.posterior_of`.
     """
+    if "slots" in trace and trace[stage].shape[-1] != 2 * trace["slots"].shape[-1]:
+        raise InputError("stage", stage, "mean and log-scale of every latent (a net with variational=True)")
     return capacity_of(*posterior_of(trace[stage])).sum(axis=1).mean()

@@ -21,6 +21,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
 from recombine.nets import Drawn, decode
+from recombine.nets.convolution import forward_differentiable
 from recombine.probes.slots import attention_interaction_of, contrast_of
 
 AUTHORS_HEADS = 12
@@ -72,6 +73,7 @@ def compositional_contrast(
 
     It takes one forward-mode product per latent.
     """
+    net = forward_differentiable(net)
     slots = trace[stage] if rows is None else trace[stage][:rows]
     _, count, width = slots.shape
 
@@ -94,8 +96,8 @@ def cross_hessian(
     derivative along both, times the K (K - 1) ordered pairs, has the sum as its mean. No Hessian is formed. A recipe
     gives the `key` if its `Penalty` is `random`.
     """
-    slots = trace[stage]
-    return cross_hessian_of(lambda z: decode(net, z), slots, key=key).mean()
+    net = forward_differentiable(net)
+    return cross_hessian_of(lambda z: decode(net, z), trace[stage], key=key).mean()
 
 
 def cross_hessian_of(
