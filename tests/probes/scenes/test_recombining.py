@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -45,9 +46,10 @@ def test_where_every_combination_is_shown(perfect):
 
 
 def lookup(task, codes, decoder):
+    known, table = jnp.asarray(task.inputs), jnp.asarray(codes, jnp.float32)
+
     def encoder(x):
-        rows = [np.abs(task.inputs - row).sum(axis=1).argmin() for row in np.asarray(x)]
-        return codes[rows]
+        return table[jnp.abs(known - x[:, None]).sum(axis=2).argmin(axis=1)]
 
     return Net(("encoding", "slots", "output"), (encoder, lambda z: z, decoder))
 
@@ -62,7 +64,7 @@ def test_the_generator_s_own_slots(vectors):
     slots = 3 * vectors.latents.reshape(-1, 2, 2)[:, ::-1]
 
     def decoder(z):
-        return vectors.decoder(np.asarray(z)[:, ::-1].reshape(-1, 4) / 3)
+        return vectors.decoder(z[:, ::-1].reshape(-1, 4) / 3)
 
     found = slots_found(lookup(vectors, slots, decoder), vectors)
     assert found["matched"] > 0.9
@@ -77,7 +79,7 @@ def test_slots_that_mix(vectors):
     mix = np.kron(np.array([[1, 1], [1, -1]]), np.eye(2))
 
     def decoder(z):
-        return vectors.decoder(np.asarray(z).reshape(-1, 4) @ mix / 2)
+        return vectors.decoder(z.reshape(-1, 4) @ mix / 2)
 
     found = slots_found(lookup(vectors, (vectors.latents @ mix).reshape(-1, 2, 2), decoder), vectors)
     assert found["fit_r2"] == pytest.approx(1, abs=1e-5)
