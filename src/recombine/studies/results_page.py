@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
+
 from recombine._version import __version__
 from recombine.report import Details, Page, Picture, Section, duration, machine, progress
 from recombine.report.content import Block
@@ -25,7 +27,7 @@ def results_page(found: Reproduction, *, more: Sequence[Reproduction] = ()) -> P
     lead = f"{study.reference}. Of {len(found.outcomes)} claims at scale {found.scale}, {counts}."
     sections = [Section("Claims", [outcomes_table(found.outcomes, sources=study.sources)])]
     for other in more:
-        decided = [o for o in other.outcomes if o.verdict is not None]
+        decided = [o for o in other.outcomes if o.verdict is not None and _is_new(o, other, found)]
         if decided:
             sections.append(Section(_heading(other, found), [outcomes_table(decided), _numbers(decided)]))
     for tabulation in study.tabulations:
@@ -54,6 +56,17 @@ def _heading(other: Reproduction, found: Reproduction) -> str:
     if other.seed_offset == found.seed_offset:
         return f"At scale {other.scale}"
     return f"With other seeds, scale {other.scale} (seeds {other.seeds[0]} to {other.seeds[-1]})"
+
+
+def _is_new(outcome: Outcome, other: Reproduction, found: Reproduction) -> bool:
+    """Whether another run has other results for a claim; arms without training may be the same at every scale."""
+    for name in outcome.claim.needs:
+        mine, theirs = found.evidence.get(name), other.evidence[name]
+        if mine is None or mine.seeds != theirs.seeds or mine.values.keys() != theirs.values.keys():
+            return True
+        if not all(np.array_equal(mine[key], theirs[key], equal_nan=True) for key in mine.values):
+            return True
+    return False
 
 
 def _verb(word: str) -> str:

@@ -6,7 +6,7 @@ from recombine.parts import Part
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
 from recombine.studies.interaction_asymmetry import identities, units
-from recombine.studies.interaction_asymmetry.arms.shared import SEEDS
+from recombine.studies.interaction_asymmetry.arms.shared import EXACT_SEEDS
 from recombine.tasks import interaction_task
 
 IDENTITIES = {
@@ -30,10 +30,11 @@ FIXED = ("profiles", "orders", "rotations", "bent slots", "parameter counts", "s
 """Nothing random in them: one seed is enough."""
 
 
+def _seeds(name: str, scale: Scale) -> tuple[int, ...]:
+    return EXACT_SEEDS[scale][:1] if name in FIXED else EXACT_SEEDS[scale]
+
+
 def exact_arms(scale: Scale) -> dict[str, Trial]:
     """Each measured for every seed; the task only carries the seed."""
     carrier = Part(interaction_task, rows=10, test=0)
-    return {
-        name: Trial(carrier, (Part(probe),), SEEDS[scale][:1] if name in FIXED else SEEDS[scale])
-        for name, probe in IDENTITIES.items()
-    }
+    return {name: Trial(carrier, (Part(probe),), _seeds(name, scale)) for name, probe in IDENTITIES.items()}

@@ -12,6 +12,7 @@ from recombine.remedies import attention_interaction, capacity
 from recombine.studies.claims import Scale
 
 SEEDS = {"smoke": (0,), "quick": (0, 1, 2), "paper": (0, 1, 2)}
+EXACT_SEEDS = {"smoke": (0,), "quick": (0, 1, 2), "paper": tuple(range(10))}
 MORE_SEEDS = {"smoke": (0,), "quick": (0, 1, 2, 3, 4), "paper": tuple(range(10))}
 """For the line world, where the question is settled."""
 ERROR_WEIGHT = 5.0

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = 3
+LOWEST = -3.0
 VECTORS = {f"order {order}, {kind}": (order, kind) for order, kind in PAIRS}
 
 
@@ -24,7 +25,7 @@ def _gallery(evidence: Evidence) -> Figure:
     labels = ("scene A", "scene B", "true recombination", "decoded")
     found = [evidence[corner_name(model)]["gallery"][0][:, :SHOWN] for model in CORNER_MODELS]
     joined = np.repeat(np.concatenate(found, axis=1), LINE_HEIGHT, axis=2)
-    columns = [model if i == 0 else "" for model in CORNER_MODELS for i in range(SHOWN)]
+    columns = [model if i == SHOWN // 2 else "" for model in CORNER_MODELS for i in range(SHOWN)]
     figure = image_figure(len(columns), len(labels))
     image_grid(figure, dict(zip(labels, joined, strict=True)), columns=columns)
     return figure
@@ -42,7 +43,7 @@ def _scores(evidence: Evidence) -> Figure:
     with look():
         figure = blank_figure(height=2.9)
         panels = figure.subplots(1, 2)
-        limits = (-0.6, 1.05)
+        limits = (-0.8, 1.05)
         seed_points(
             panels[0], every, centre="mean", limits=limits, label="R²", title="All combinations shown"
         )
@@ -66,12 +67,14 @@ def _vectors(evidence: Evidence) -> Figure:
         seed_points(panels[0], slots, limits=(-0.3, 1.05), title=title)
         mixed = {
             label: {
-                "seen": evidence[vector_arm(*how, corner=True)]["recombined_r2_in"],
-                "unseen": evidence[vector_arm(*how, corner=True)]["recombined_r2_out"],
+                side: np.maximum(evidence[vector_arm(*how, corner=True)][name], LOWEST)
+                for side, name in (("seen", "recombined_r2_in"), ("unseen", "recombined_r2_out"))
             }
             for label, how in VECTORS.items()
         }
-        seed_points(panels[1], mixed, limits=(-4, 1.2), title="Slots exchanged, a corner left out (R²)")
+        seed_points(
+            panels[1], mixed, limits=(LOWEST - 0.1, 1.1), title="Slots exchanged, a corner left out (R²)"
+        )
         panels[1].set_yticklabels([])
     return figure
 
@@ -96,7 +99,7 @@ DRAWINGS = (
     Drawing(
         "vectors",
         "Decoders of the generator's order find its slots and recombine them; unrestricted decoders do not.",
-        "Vectors of 20 outputs from two slots of two latents. Every point a seed.",
+        "Vectors of 20 outputs from two slots of two latents. Every point a seed; R² below -3 is shown at -3.",
         tuple(vector_arm(*how, corner=corner) for how in PAIRS for corner in (False, True)),
         _vectors,
     ),

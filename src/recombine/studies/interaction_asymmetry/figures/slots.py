@@ -25,7 +25,7 @@ from recombine.studies.study import Drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINE_HEIGHT = 8
+LINE_HEIGHT = 20
 """Rows as which a picture of one row is shown."""
 SHOWN = 3
 SMALL = ("plain", "beta only", "both", SLOT_ATTENTION)
@@ -113,7 +113,7 @@ def _maps(arms: dict[str, Arm], titles: dict[str, str]) -> Figure:
         blank = np.ones_like(first["pictures"])
         rows["by attention"].append(blank if attention is None else _mixed(attention))
     joined = {label: _tall(np.concatenate(found)) for label, found in rows.items()}
-    columns = [titles[name] if i == 0 else "" for name in arms for i in range(SHOWN)]
+    columns = [titles[name] if i == SHOWN // 2 else "" for name in arms for i in range(SHOWN)]
     figure = image_figure(len(columns), len(joined))
     image_grid(figure, joined, columns=columns)
     return figure
