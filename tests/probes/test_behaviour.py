@@ -22,7 +22,7 @@ from recombine.probes import (
 
 def test_measures_on_arrays_do_not_import_jax():
     sources = {path.stem: path for path in Path(recombine.probes.__file__).parent.glob("*.py")}
-    for runs_nets in ("decoders", "layers", "wiring"):
+    for runs_nets in ("decoders", "jacobians", "layers", "objects", "recombining", "wiring"):
         del sources[runs_nets]
     for source in sources.values():
         assert not re.search(r"^(import|from) jax[ .\n]", source.read_text(), flags=re.MULTILINE), source

@@ -10,7 +10,7 @@ from recombine.report import Column, Row, Table, number
 from recombine.report.numerals import MISSING
 from recombine.studies.claims import Evidence
 from recombine.studies.interaction_asymmetry.arms.lines import ALPHA_ONLY, BETA_ONLY, CORNER, PLAIN, SCAN
-from recombine.studies.interaction_asymmetry.arms.sprites import BASELINE, small_arm
+from recombine.studies.interaction_asymmetry.arms.sprites import SMALL_MODELS, small_arm
 from recombine.studies.study import Tabulation
 
 READINGS = {
@@ -26,7 +26,7 @@ READINGS = {
     "into unseen, R²": "recombined_r2_out",
 }
 LINES = (PLAIN, ALPHA_ONLY, BETA_ONLY, *SCAN)
-SMALL = tuple(small_arm(name) for name in ("plain", "beta only", "both", BASELINE))
+SMALL = tuple(small_arm(name) for name in SMALL_MODELS)
 
 
 def _cell(values: np.ndarray) -> str:

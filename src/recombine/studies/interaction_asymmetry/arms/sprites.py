@@ -34,6 +34,7 @@ MODELS = {"plain": (0.0, 0.0), "alpha only": (1.0, 0.0), "beta only": (0.0, BETA
 SWEEP = (0.25, 1.0, 4.0)
 """Of alpha, in units of the paper-equivalent weight."""
 BASELINE = "slot attention, broadcast"
+SMALL_MODELS = ("plain", "beta only", "both", BASELINE)
 
 
 def small_arm(model: str) -> str:
@@ -58,14 +59,16 @@ def clevr_arm(mirror: bool) -> str:
 
 def sprite_arms(scale: Scale) -> dict[str, Trial]:
     """Small sprites at every scale; the sweep of alpha, large sprites and ray-cast scenes at scale paper."""
-    found = {
-        small_arm(name): _small(scale, alpha * SMALL_ALPHA, beta) for name, (alpha, beta) in MODELS.items()
-    }
-    found[small_arm(BASELINE)] = _small(scale, 0, 0, baseline=True)
     if scale == "smoke":
         return {}
+    found = {
+        small_arm(name): _small(scale, MODELS[name][0] * SMALL_ALPHA, MODELS[name][1])
+        for name in SMALL_MODELS
+        if name != BASELINE
+    }
+    found[small_arm(BASELINE)] = _small(scale, 0, 0, baseline=True)
     if scale == "quick":
-        return {name: found[name] for name in map(small_arm, ("plain", "beta only", "both", BASELINE))}
+        return found
     base = paper_equivalent_weight(SMALL**2)
     found |= {sweep_arm(times): _small(scale, times * base, BETA) for times in SWEEP}
     found |= {large_arm(name): _large(alpha * LARGE_ALPHA, beta) for name, (alpha, beta) in MODELS.items()}

@@ -21,6 +21,7 @@ from recombine.studies.interaction_asymmetry.arms.lines import (
 )
 from recombine.studies.interaction_asymmetry.arms.sprites import (
     BASELINE,
+    SMALL_MODELS,
     SWEEP,
     clevr_arm,
     large_arm,
@@ -183,7 +184,7 @@ def vectors_recombine(evidence: Evidence) -> Verdict:
 
 
 def small_sprites(evidence: Evidence) -> Verdict:
-    models = ("plain", "beta only", "both", BASELINE)
+    models = SMALL_MODELS
     arms = {name: evidence[small_arm(name)] for name in models}
     gap = mean(arms["both"], "j_ari") - mean(arms["plain"], "j_ari")
     conditions = [

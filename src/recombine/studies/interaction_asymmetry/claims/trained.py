@@ -16,6 +16,7 @@ from recombine.studies.interaction_asymmetry.arms.lines import (
 from recombine.studies.interaction_asymmetry.arms.sprites import (
     BASELINE,
     MODELS,
+    SMALL_MODELS,
     SWEEP,
     clevr_arm,
     large_arm,
@@ -117,7 +118,7 @@ CLAIMS = (
         "sprites, 16 × 16: mean J-ARI of both penalties at least 0.3 above none",
         "ours",
         "–",
-        tuple(small_arm(name) for name in ("plain", "beta only", "both", BASELINE)),
+        tuple(small_arm(name) for name in SMALL_MODELS),
         checks.small_sprites,
         on_request=True,
         minutes=60,

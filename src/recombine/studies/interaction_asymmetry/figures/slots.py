@@ -18,8 +18,7 @@ from recombine.report import (
 )
 from recombine.studies.claims import Arm, Evidence
 from recombine.studies.interaction_asymmetry.arms.lines import ALPHAS, BETA_ONLY, FOUR, SCAN
-from recombine.studies.interaction_asymmetry.arms.sprites import BASELINE as SLOT_ATTENTION
-from recombine.studies.interaction_asymmetry.arms.sprites import small_arm
+from recombine.studies.interaction_asymmetry.arms.sprites import SMALL_MODELS, small_arm
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 LINE_HEIGHT = 20
 """Rows as which a picture of one row is shown."""
 SHOWN = 3
-SMALL = ("plain", "beta only", "both", SLOT_ATTENTION)
 
 
 def _scores(evidence: Evidence) -> Figure:
@@ -124,7 +122,7 @@ def _line_maps(evidence: Evidence) -> Figure:
 
 
 def _sprite_maps(evidence: Evidence) -> Figure:
-    names = {small_arm(name): name for name in SMALL}
+    names = {small_arm(name): name for name in SMALL_MODELS}
     return _maps({arm: evidence[arm] for arm in names}, names)
 
 
@@ -165,7 +163,7 @@ DRAWINGS = (
         "sprite-maps",
         "Slots of small sprites.",
         "As above, 16 × 16 pixels, seed 0; the broadcast decoder has no attention.",
-        tuple(small_arm(name) for name in SMALL),
+        tuple(small_arm(name) for name in SMALL_MODELS),
         _sprite_maps,
         form="image",
     ),
