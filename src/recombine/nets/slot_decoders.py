@@ -353,6 +353,6 @@ def dense_decoder(
     return DenseDecoder(MLP((slots * width, *hidden, math.prod(shape)), key=key), tuple(shape))
 
 
-def pixels_at(pictures: Float[Array, batch * shape], index: Int[Array, " n"], channels: int) -> Array:
+def pixels_at(pictures: Float[Array, "batch ..."], index: Int[Array, " n"], channels: int) -> Array:
     """The pixels of `pictures` with these numbers, `(batch, n, channels)`."""
     return pictures.reshape(len(pictures), -1, channels)[:, index]

@@ -105,7 +105,7 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     return found
 
 
-def picture_r2(found: Float[np.ndarray, n * shape], true: Float[np.ndarray, n * shape]) -> float:
+def picture_r2(found: Float[np.ndarray, "n ..."], true: Float[np.ndarray, "n ..."]) -> float:
     """1 - squared error over the variance about the mean picture; NaN for fewer than two pictures."""
     if len(true) < 2:
         return float("nan")
@@ -152,7 +152,7 @@ def decoded(net: Any, slots: np.ndarray, *, batch: int = 64) -> np.ndarray:
 _decode = eqx.filter_jit(decode)
 
 
-def _first(pictures: Float[np.ndarray, n * shape], count: int) -> Float[np.ndarray, count * shape]:
+def _first(pictures: Float[np.ndarray, "n ..."], count: int) -> Float[np.ndarray, "count ..."]:
     """The first ones, filled up with NaN."""
     missing = np.full((max(0, count - len(pictures)), *pictures.shape[1:]), np.nan, pictures.dtype)
     return np.concatenate([pictures[:count], missing])

@@ -159,7 +159,7 @@ def quantiles(values: np.ndarray, level: float) -> tuple[float, float]:
 
 
 def reconstruction_error(
-    found: Float[np.ndarray, images * shape], true: Float[np.ndarray, images * shape]
+    found: Float[np.ndarray, "images ..."], true: Float[np.ndarray, "images ..."]
 ) -> Float[np.ndarray, " images"]:
     """The squared error of every image, summed over its pixels and channels (divide by their number for the mean)."""
     if found.shape != true.shape:
@@ -206,10 +206,10 @@ class SlotScores:
 
 def slot_scores(
     sensitivity: Float[np.ndarray, "images pixels slots"],
-    masks: Int[np.ndarray, images * pixels],
+    masks: Int[np.ndarray, "images ..."],
     *,
     capacity: Float[np.ndarray, "images slots"] | None = None,
-    counted: Bool[np.ndarray, images * pixels] | None = None,
+    counted: Bool[np.ndarray, "images ..."] | None = None,
 ) -> SlotScores:
     """J-ARI, JIS and the number of active slots, for every image.
 
@@ -267,7 +267,7 @@ def slot_scores(
 
 def slots_of_objects(
     sensitivity: Float[np.ndarray, "images pixels slots"],
-    masks: Int[np.ndarray, images * pixels],
+    masks: Int[np.ndarray, "images ..."],
     objects: int,
 ) -> Int[np.ndarray, "images objects"]:
     """Which slot holds which object, one to one: the assignment with the largest mean share on the objects' pixels.

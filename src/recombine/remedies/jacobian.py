@@ -90,7 +90,7 @@ def _shift(shifts: Mapping[str, Array]) -> Callable[[str, Array, PRNGKeyArray], 
 
 
 def _directions(
-    outputs: Float[Array, batch * shape], loss: Loss, projections: int, key: PRNGKeyArray | None
+    outputs: Float[Array, "batch ..."], loss: Loss, projections: int, key: PRNGKeyArray | None
 ) -> Float[Array, "directions batch *shape"]:
     """Vectors v whose Σ v vᵀ (or its mean over random ones) is the curvature of the loss in the outputs."""
     if loss not in {"squared", "cross-entropy"}:
