@@ -217,10 +217,11 @@ def test_the_arms_in_needs_are_enough(drawing: Drawing) -> None:
 
 @pytest.mark.parametrize("scale", ["smoke", "paper"])
 def test_figures_follow_the_scale(scale: Scale) -> None:
+    """Drawn only: laying out takes twice as long and is tested at scale quick."""
     evidence = made_up(scale, seeds=2)
     for drawing in DRAWINGS:
         if set(drawing.needs) <= set(evidence):
-            drawing.draw(evidence).draw_without_rendering()
+            drawing.draw(evidence)
 
 
 def test_a_run_with_one_record_draws_its_curves() -> None:

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from recombine.errors import InputError
 from recombine.parts import Part
-from recombine.tasks import PUBLISHED_SPRITES, WIEDEMER_SPRITES, draw_sprites, near_diagonal, sprites
+from recombine.tasks import WIEDEMER_SPRITES, draw_sprites, near_diagonal, sprites
 from recombine.tasks.colours import hue_to_rgb
 from recombine.tasks.polygons import SHAPES
 
@@ -17,24 +17,6 @@ SMALL = {"size": 16, "objects": 2, "scale": (0.25, 0.35), "x": (0.2, 0.8), "y": 
 
 def alone(latents: np.ndarray, number: int) -> np.ndarray:
     return np.where(np.arange(latents.shape[1])[:, None] == number, latents, np.nan)
-
-
-def test_statistics_of_the_published_pictures() -> None:
-    """Brady et al. 2023's generator; the numbers are of 1500 pictures."""
-    task = sprites(rows=1500, test=0, **PUBLISHED_SPRITES)
-    assert task.scenes.present.sum(axis=1).mean() == pytest.approx(2.99, rel=0.05)
-    shown = (task.masks > 0).sum(axis=(1, 2))
-    assert shown.mean() == pytest.approx(196, rel=0.05)
-    assert (task.inputs**2).sum(axis=(1, 2, 3)).mean() == pytest.approx(242, rel=0.05)
-    areas = np.nan_to_num(task.scenes.attribute("scale") ** 2).sum(axis=1) * 64**2
-    assert 0.16 / 1.5 < (shown < 0.97 * areas).mean() < 0.16 * 1.5
-    few = task.scenes[:500]
-    hidden, present = 0, few.present
-    for number in range(4):
-        whole = draw_sprites(few.latents[:, number : number + 1]).masks > 0
-        seen = (few.masks == number + 1).sum(axis=(1, 2))
-        hidden += int((seen < 0.5 * whole.sum(axis=(1, 2)))[present[:, number]].sum())
-    assert 0.02 / 1.5 < hidden / present.sum() < 0.02 * 1.5
 
 
 def test_pictures_are_those_of_an_image_library() -> None:

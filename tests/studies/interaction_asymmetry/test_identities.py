@@ -1,4 +1,7 @@
-"""Every exact statement gives the numbers of the reference, whatever the seed."""
+"""Every exact statement gives the numbers of the reference, whatever the seed.
+
+Those without anything random are left to the run of the study at scale smoke, which checks the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import numpy as np
 import pytest
 
 from recombine.studies.interaction_asymmetry import identities, published
-from recombine.studies.interaction_asymmetry.functions import FUNCTIONS
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 
@@ -16,24 +18,6 @@ pytestmark = pytest.mark.usefixtures("compile_quickly")
 @pytest.fixture(params=[0, 1])
 def task(request):
     return SimpleNamespace(inputs=np.random.default_rng(request.param).normal(size=(3, 4)))
-
-
-@pytest.fixture
-def one_task():
-    return SimpleNamespace(inputs=np.ones((2, 4)))
-
-
-def test_profiles(one_task):
-    found = identities.profiles(one_task)
-    assert found["profile_gap"] < 1e-5
-    assert found["profiles"].shape == (len(FUNCTIONS), 4)
-    assert list(FUNCTIONS) == list(published.PROFILES)
-
-
-def test_orders(one_task):
-    found = identities.orders(one_task)
-    assert found["orders_that_differ"] == 0
-    assert found["orders"].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_finite_differences(task):
@@ -49,25 +33,10 @@ def test_probe_estimates(task):
     assert found["error_slope"] == pytest.approx(-0.5, abs=0.15)
 
 
-def test_rotation_scan(one_task):
-    found = identities.rotation_scan(one_task)
-    assert found["rotation_gap"] < 1e-5
-    assert found["at_the_ends"] < 1e-9
-    assert found["between"] > 0.1
-    assert found["linear_second"] == 0
-    assert found["r2_g1"].shape == found["degrees"].shape == (19,)
-
-
 def test_independence_ranks(task):
     found = identities.independence_ranks(task)
     assert found["ranks_that_differ"] == 0
     assert found["ranks_linear"].tolist() == [2, 2, 0, 0]
-
-
-def test_reparametrisation(one_task):
-    found = identities.reparametrisation(one_task)
-    assert found["r2_g1"] < 1e-9
-    assert found["r3_g2"] == pytest.approx(0.0551868, abs=1e-5)
 
 
 def test_indecomposability(task):

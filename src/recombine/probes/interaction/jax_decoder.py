@@ -45,14 +45,14 @@ def jax_decoder(
             for shape in shapes:
                 try:
                     jax.eval_shape(lambda z: jnp.asarray(decoder(z)), shape)
-                except Exception as error:
+                except Exception as error:  # the user's function may raise anything while it is traced
                     first = first or error
                     continue
                 try:
                     jax.eval_shape(
                         lambda z: _nested(lambda y: jnp.asarray(decoder(y)), False, z, (z, z)), shape
                     )
-                except Exception:
+                except (TypeError, NotImplementedError):
                     return False
                 return True
         assert first is not None

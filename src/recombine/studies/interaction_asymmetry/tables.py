@@ -11,6 +11,7 @@ from recombine.report.numerals import MISSING
 from recombine.studies.claims import Evidence
 from recombine.studies.interaction_asymmetry.arms.lines import ALPHA_ONLY, BETA_ONLY, CORNER, PLAIN, SCAN
 from recombine.studies.interaction_asymmetry.arms.sprites import SMALL_MODELS, small_arm
+from recombine.studies.interaction_asymmetry.checks.readings import collapsed
 from recombine.studies.study import Tabulation
 
 READINGS = {
@@ -47,14 +48,24 @@ def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
         for label, key in READINGS.items()
         if any(np.isfinite(evidence[n][key]).any() for n in names)
     }
-    rows = [Row([name, *(_cell(evidence[name][key]) for key in shown.values())]) for name in names]
+    rows = [
+        Row(
+            [
+                name,
+                *(_cell(evidence[name][key]) for key in shown.values()),
+                str(collapsed(evidence[name]).sum()),
+            ]
+        )
+        for name in names
+    ]
     seeds = len(evidence[names[0]].seeds)
     caption = (
         f"Mean ± standard deviation over {seeds} seeds, at posterior means. Nats: the capacity of all slots. Shared "
         "attention: the interaction penalty in head-mean units, at most (1 - 1/K)/2. Exchanged: R² of pictures decoded "
-        "from slots of two scenes against the true recombination."
+        "from slots of two scenes against the true recombination. One slot: nets with all objects in the same slot."
     )
-    return Table([Column("arm"), *(Column(label, "right") for label in shown)], rows, caption=caption)
+    columns = [Column("arm"), *(Column(label, "right") for label in (*shown, "one slot"))]
+    return Table(columns, rows, caption=caption)
 
 
 TABULATIONS = (

@@ -30,8 +30,11 @@ GROUPS = (
 )
 
 
-ALIKE = ("ramp", "scalar", "render none, ")
-"""In the names of arms that differ from others by their code or a number alone; scale smoke goes without them."""
+ALIKE = (
+    *("ramp", "scalar", "render none, ", "superposition", "head 1", "code width", "200 epochs", "depth 4"),
+    *("196 bumps", "252 bumps", "4 N", "everywhere", "rotation digits"),
+)
+"""In the names of arms that differ from others by their code, data or a number alone; scale smoke goes without them."""
 
 
 def arms(scale: Scale) -> Arms:

@@ -22,7 +22,7 @@ from recombine.tasks import line_world
 PIXELS = 32
 SLOTS = 3
 WIDTH = 8
-STEPS = {"smoke": 20, "quick": 5_000, "paper": 20_000}
+STEPS = {"smoke": 20, "quick": 10_000, "paper": 20_000}
 PAPER_ALPHA = round(paper_equivalent_weight(PIXELS), 2)
 ALPHAS = (PAPER_ALPHA, 0.6, 6.0)
 """From the paper-equivalent weight over two decades."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.studies.claims import Arm, Condition, Evidence, Verdict
+from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import (
     ALPHA_ONLY,
@@ -28,27 +28,25 @@ from recombine.studies.interaction_asymmetry.arms.sprites import (
     small_arm,
     sweep_arm,
 )
-
-
-def mean(arm: Arm, name: str) -> float:
-    """The mean over seeds that are there."""
-    return float(np.nanmean(arm[name]))
+from recombine.studies.interaction_asymmetry.checks.readings import collapsed, fits, mean, of_fitting
 
 
 def identifiable(evidence: Evidence, order: int, restricted: str) -> Verdict:
     arm, free = evidence[vector_arm(order, restricted)], evidence[vector_arm(order, "dense")]
+    matched, gap = of_fitting(arm, "matched"), of_fitting(arm, "gap")
     conditions = [
-        Condition("R² of matched slots", arm["matched"], ">", 0.95),
-        Condition("of crossed slots", arm["crossed"], "<", 0.2),
-        Condition(
-            "mean gap minus that of the dense decoder", mean(arm, "gap") - mean(free, "gap"), ">=", 0.4
-        ),
+        Condition(f"nets of {len(arm.seeds)} that fit", fits(arm).sum(), ">=", 1),
+        Condition("their R² of matched slots", matched, ">", 0.95),
+        Condition("of crossed slots", of_fitting(arm, "crossed"), "<", 0.2),
+        Condition("their mean gap minus that of dense decoders", gap.mean() - mean(free, "gap"), ">=", 0.4),
+        Condition("nets that do not fit: matched", arm["matched"][~fits(arm)]),
         Condition("dense: matched", free["matched"]),
         Condition("dense: crossed", free["crossed"]),
         Condition("R² of reconstruction", arm["fit_r2"]),
         Condition("dense: reconstruction", free["fit_r2"]),
+        Condition("generators with sufficient independence", arm["independent"]),
     ]
-    return Verdict.of_arm(evidence, vector_arm(order, restricted), conditions)
+    return Verdict.of_arm(evidence, vector_arm(order, restricted), conditions, headline=matched)
 
 
 def additive(evidence: Evidence) -> Verdict:
@@ -67,6 +65,7 @@ def regularised_finds_objects(evidence: Evidence) -> Verdict:
         Condition("J-ARI", arm["j_ari"]),
         Condition("JIS", arm["jis"]),
         Condition("active slots", arm["active"]),
+        Condition(f"nets of {len(arm.seeds)} with everything in one slot", collapsed(arm).sum()),
     ]
     return Verdict.of_arm(evidence, BOTH, conditions, headline=arm["j_ari"])
 
@@ -121,7 +120,10 @@ def stronger_alpha(evidence: Evidence) -> Verdict:
         Condition("JIS, smallest step", np.diff(share).min(), ">", 0),
         Condition("squared error, strongest minus none", error[-1] - error[0], ">=", 0),
         *(Condition(f"J-ARI, {name}", evidence[name]["j_ari"]) for name in (BETA_ONLY, *SCAN)),
-        *(Condition(f"active slots, {name}", evidence[name]["active"]) for name in SCAN),
+        *(
+            Condition(f"nets with everything in one slot, {name}", collapsed(evidence[name]).sum())
+            for name in (BETA_ONLY, *SCAN)
+        ),
     ]
     return Verdict.of_arm(evidence, BETA_ONLY, conditions)
 
@@ -174,13 +176,16 @@ def vectors_recombine(evidence: Evidence) -> Verdict:
     for order, restricted in ((1, "additive"), (2, "bilinear")):
         arm = evidence[vector_arm(order, restricted, corner=True)]
         free = evidence[vector_arm(order, "dense", corner=True)]
+        unseen = of_fitting(arm, name)
         conditions += [
-            Condition(f"order {order}, {restricted}: unseen R²", arm[name], ">=", 0.95),
-            Condition(f"order {order}, minus dense, means", mean(arm, name) - mean(free, name), ">=", 0.3),
-            Condition(f"order {order}, {restricted}: seen R²", arm["recombined_r2_in"]),
-            Condition(f"order {order}, dense: unseen R²", free[name]),
+            Condition(f"order {order}: nets of {len(arm.seeds)} that fit", fits(arm).sum(), ">=", 1),
+            Condition("their unseen R²", unseen, ">=", 0.95),
+            Condition("minus dense, means", unseen.mean() - mean(free, name), ">=", 0.3),
+            Condition("nets that do not fit: unseen R²", arm[name][~fits(arm)]),
+            Condition("dense: unseen R²", free[name]),
         ]
-    return Verdict.of_arm(evidence, vector_arm(1, "additive", corner=True), conditions)
+    first = vector_arm(1, "additive", corner=True)
+    return Verdict.of_arm(evidence, first, conditions, headline=of_fitting(evidence[first], name))
 
 
 def small_sprites(evidence: Evidence) -> Verdict:

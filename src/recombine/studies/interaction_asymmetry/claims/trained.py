@@ -28,7 +28,7 @@ from recombine.studies.interaction_asymmetry.checks import trained as checks
 CLAIMS = (
     Claim(
         "16",
-        "an additive decoder finds the slots of an additive generator (R² > 0.95, crossed < 0.2), a dense one less",
+        "additive decoders that fit find an additive generator's slots (R² > 0.95, crossed < 0.2), dense ones less",
         "paper, ours",
         "theorem for n = 1",
         (vector_arm(1, "additive"), vector_arm(1, "dense")),
@@ -36,7 +36,7 @@ CLAIMS = (
     ),
     Claim(
         "17",
-        "an additive + bilinear decoder finds the slots of a generator of order 2, in the same terms",
+        "additive + bilinear decoders that fit find the slots of a generator of order 2, in the same terms",
         "paper, ours",
         "theorem for n = 2",
         (vector_arm(2, "bilinear"), vector_arm(2, "dense")),
@@ -103,7 +103,7 @@ CLAIMS = (
     ),
     Claim(
         "25",
-        "vectors, a corner left out: slots recombine into it (R² ≥ 0.95) with the right decoder, dense 0.3 less",
+        "vectors, a corner left out: right decoders that fit recombine slots into it (R² ≥ 0.95), dense ones 0.3 less",
         "ours",
         "proved, not tested",
         tuple(

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.report import blank_figure, image_figure, image_grid, look, seed_points
+from recombine.report import BASELINE, METHODS, blank_figure, image_figure, image_grid, look, seed_points
 from recombine.studies.claims import Evidence
 from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import CORNER, CORNER_MODELS, FOUR, corner_name
+from recombine.studies.interaction_asymmetry.checks.readings import FITS
 from recombine.studies.interaction_asymmetry.figures.slots import LINE_HEIGHT
 from recombine.studies.study import Drawing
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 LOWEST = -3.0
-VECTORS = {f"order {order}, {kind}": (order, kind) for order, kind in PAIRS}
+SMALLEST = 1e-6
 
 
 def _gallery(evidence: Evidence) -> Figure:
@@ -54,28 +55,25 @@ def _scores(evidence: Evidence) -> Figure:
 
 def _vectors(evidence: Evidence) -> Figure:
     with look():
-        figure = blank_figure(height=2.9)
-        panels = figure.subplots(1, 2, width_ratios=(1.3, 1))
-        slots = {
-            label: {
-                "matched slot": evidence[vector_arm(*how)]["matched"],
-                "another slot": evidence[vector_arm(*how)]["crossed"],
-            }
-            for label, how in VECTORS.items()
-        }
-        title = "True slots read from one slot (R²)"
-        seed_points(panels[0], slots, limits=(-0.3, 1.05), title=title)
-        mixed = {
-            label: {
-                side: np.maximum(evidence[vector_arm(*how, corner=True)][name], LOWEST)
-                for side, name in (("seen", "recombined_r2_in"), ("unseen", "recombined_r2_out"))
-            }
-            for label, how in VECTORS.items()
-        }
-        seed_points(
-            panels[1], mixed, limits=(LOWEST - 0.1, 1.1), title="Slots exchanged, a corner left out (R²)"
-        )
-        panels[1].set_yticklabels([])
+        figure = blank_figure(height=3.4)
+        panels = figure.subplots(2, 2, sharex=True, sharey="row")
+        for column, (order, restricted) in enumerate(((1, "additive"), (2, "bilinear"))):
+            for kind, ink in zip((restricted, "dense"), (METHODS["green"], BASELINE), strict=True):
+                for row, (corner, name) in enumerate(((False, "gap"), (True, "recombined_r2_out"))):
+                    arm = evidence[vector_arm(order, kind, corner=corner)]
+                    missed = np.maximum(1 - arm["fit_r2"], SMALLEST)
+                    shown = np.maximum(arm[name], LOWEST)
+                    panels[row, column].plot(
+                        missed, shown, "o", color=ink, markersize=4, alpha=0.7, label=kind
+                    )
+            panels[0, column].set_title(f"Generator of order {order}", loc="left")
+            panels[0, column].legend(loc="lower left")
+            panels[1, column].set_xlabel("variance not reconstructed")
+            for ax in panels[:, column]:
+                ax.axvline(1 - FITS, color=BASELINE, linewidth=0.6)
+                ax.set_xscale("log")
+        panels[0, 0].set_ylabel("R², own minus other slot")
+        panels[1, 0].set_ylabel("R², exchanged, unseen")
     return figure
 
 
@@ -98,8 +96,10 @@ DRAWINGS = (
     ),
     Drawing(
         "vectors",
-        "Decoders of the generator's order find its slots and recombine them; unrestricted decoders do not.",
-        "Vectors of 20 outputs from two slots of two latents. Every point a seed; R² below -3 is shown at -3.",
+        "Decoders of the generator's order find its slots and recombine them once they fit; dense ones do not.",
+        "Vectors of 20 outputs (order 1) or 40 (order 2) from two slots of two latents. Every point a net; those left "
+        "of the line fit. Above: all combinations shown. Below: a corner left out, slots exchanged into it; R² below "
+        "-3 is shown at -3.",
         tuple(vector_arm(*how, corner=corner) for how in PAIRS for corner in (False, True)),
         _vectors,
     ),
