@@ -35,10 +35,10 @@ def jax_decoder(
 
     def traced(precision: Precision) -> bool:
         """Raises `UntraceableError`; otherwise whether forward-mode products exist."""
-        dtype = np.dtype(precision)
         shapes: list[Any] = [
-            jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
-            for shape in ((latents.shape[1],), (2, latents.shape[1]))
+            jax.ShapeDtypeStruct(shape, np.dtype(precision))  # type: ignore[no-untyped-call]
+            for shape, rows in (((latents.shape[1],), False), ((2, latents.shape[1]), True))
+            if batched in (None, rows)
         ]
         first: Exception | None = None
         with jax.enable_x64(precision == "float64"):
@@ -73,7 +73,7 @@ def jax_decoder(
 
     def call(array: np.ndarray) -> np.ndarray:
         with jax.enable_x64(wide):
-            return np.asarray(decoder(jnp.asarray(array, dtype)))
+            return np.asarray(_called(decoder, jnp.asarray(array, dtype)))
 
     by_rows, shape = calling_convention(call, latents, batched)
 
@@ -92,6 +92,11 @@ def jax_decoder(
     return Decoder(
         "jax", shape, values, derivative if forward else None, float(np.finfo(dtype).eps), why, notes
     )
+
+
+@eqx.filter_jit
+def _called(decoder: Any, array: Any) -> Any:
+    return jnp.asarray(decoder(array))
 
 
 @eqx.filter_jit
