@@ -29,8 +29,8 @@ def jax_decoder(
 ) -> Decoder:
     """The view of a JAX function or Equinox module.
 
-    float64 is tried first; a function that insists on float32 (a convolution with float32 weights, say) is
-    computed in float32, with a note.
+    float64 is tried first; a function that insists on float32 (a convolution with float32 weights, say, or NumPy
+    constants that JAX has met in float32 before) is computed in float32, with a note.
     """
 
     def traced(precision: Precision) -> bool:
@@ -44,7 +44,8 @@ def jax_decoder(
         with jax.enable_x64(precision == "float64"):
             for shape in shapes:
                 try:
-                    jax.eval_shape(lambda z: jnp.asarray(decoder(z)), shape)
+                    # lowered, not only traced: JAX may keep constants of a function that has run in float32
+                    jax.jit(lambda z: jnp.asarray(decoder(z))).lower(shape)
                 except Exception as error:  # the user's function may raise anything while it is traced
                     first = first or error
                     continue
