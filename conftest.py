@@ -1,7 +1,7 @@
 """Tests compile many programs and run each for a moment, so compiling is made cheap.
 
-All processes of a test run share one cache of compiled programs, which ends with it, and compile at a lower level of
-optimisation; examples in docstrings are compiled without any. A variable that is set already is left alone, so that
+All processes of a test run share one cache of compiled programs, which ends with it, and compile at the lowest level
+of optimisation; examples in docstrings are compiled without any. A variable that is set already is left alone, so that
 `XLA_FLAGS= pytest` tests programs as users get them.
 """
 
@@ -19,7 +19,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Sets variables before JAX is imported; the processes that run tests, and those that tests start, inherit them."""
     if hasattr(config, "workerinput"):
         return
-    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=1")
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         programs = tempfile.TemporaryDirectory(prefix="recombine-programs-", ignore_cleanup_errors=True)
         config.add_cleanup(programs.cleanup)

@@ -123,7 +123,6 @@ def test_every_claim_holds_on_its_own_numbers(number, arms):
 SPOILT = [
     ("16", vector_arm(1, "additive"), "matched", 0.9),
     ("16", vector_arm(1, "additive"), "crossed", 0.3),
-    ("16", vector_arm(1, "additive"), "fit_r2", 0.99),
     ("16", vector_arm(1, "dense"), "gap", 0.9),
     ("17", vector_arm(2, "bilinear"), "matched", 0.9),
     ("18", BOTH, "j_ari", 0.7),
@@ -139,7 +138,6 @@ SPOILT = [
     ("24", corner_name("attention, both"), "recombined_r2_out", 0.2),
     ("24", corner_name("dense, beta"), "recombined_r2_out", 0.7),
     ("25", vector_arm(1, "additive", corner=True), "recombined_r2_out", 0.9),
-    ("25", vector_arm(2, "bilinear", corner=True), "fit_r2", 0.9),
     ("25", vector_arm(2, "dense", corner=True), "recombined_r2_out", 0.9),
     ("26", small_arm("both"), "j_ari", 0.5),
     ("27", small_arm(BASELINE), "q1_border", 0.1),
@@ -154,6 +152,16 @@ SPOILT = [
 def test_claims_fail_on_spoilt_numbers(number, arm, name, value, arms):
     spoilt = dict(arms[arm].values) | {name: np.full_like(arms[arm][name], value)}
     assert outcome(arms | {arm: replace(arms[arm], values=spoilt)}, number).holds is False
+
+
+@pytest.mark.parametrize(
+    ("number", "arm"), [("16", vector_arm(1, "additive")), ("25", vector_arm(2, "bilinear", corner=True))]
+)
+def test_without_a_net_that_fits_nothing_is_decided(number, arm, arms):
+    poor = replace(arms[arm], values={**arms[arm].values, "fit_r2": np.full(N, 0.99)})
+    found = outcome(arms | {arm: poor}, number)
+    assert found.holds is None
+    assert "no net fits" in found.reason
 
 
 def test_without_penalties_as_good_is_a_failure(arms):

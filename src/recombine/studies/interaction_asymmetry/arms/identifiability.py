@@ -33,7 +33,7 @@ WIDTH = 2
 HIDDEN = (64, 64)
 STEPS = {"smoke": 20, "quick": 20_000, "paper": 50_000}
 SAMPLES = 10_000
-STARTS = {"smoke": (0,), "quick": tuple(range(10)), "paper": tuple(range(20))}
+STARTS = {"smoke": (0,), "quick": tuple(range(20)), "paper": tuple(range(40))}
 """Seeds of restricted decoders, of which some fit."""
 DECODERS: dict[str, Callable[..., Any]] = {
     "additive": additive_decoder,

@@ -6,6 +6,8 @@ means over seeds, with every seed's range beside them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from recombine.studies.claims import Condition, Evidence, Verdict
@@ -35,7 +37,7 @@ def identifiable(evidence: Evidence, order: int, restricted: str) -> Verdict:
     arm, free = evidence[vector_arm(order, restricted)], evidence[vector_arm(order, "dense")]
     matched, gap = of_fitting(arm, "matched"), of_fitting(arm, "gap")
     conditions = [
-        Condition(f"nets of {len(arm.seeds)} that fit", fits(arm).sum(), ">=", 1),
+        Condition(f"nets of {len(arm.seeds)} that fit", fits(arm).sum()),
         Condition("their R² of matched slots", matched, ">", 0.95),
         Condition("of crossed slots", of_fitting(arm, "crossed"), "<", 0.2),
         Condition("their mean gap minus that of dense decoders", gap.mean() - mean(free, "gap"), ">=", 0.4),
@@ -46,7 +48,12 @@ def identifiable(evidence: Evidence, order: int, restricted: str) -> Verdict:
         Condition("dense: reconstruction", free["fit_r2"]),
         Condition("generators with sufficient independence", arm["independent"]),
     ]
-    return Verdict.of_arm(evidence, vector_arm(order, restricted), conditions, headline=matched)
+    found = Verdict.of_arm(evidence, vector_arm(order, restricted), conditions, headline=matched)
+    return found if fits(arm).any() else _nothing_fits(found)
+
+
+def _nothing_fits(found: Verdict) -> Verdict:
+    return replace(found, holds=None, reason="no net fits, and the theorem speaks of those that do")
 
 
 def additive(evidence: Evidence) -> Verdict:
@@ -178,14 +185,16 @@ def vectors_recombine(evidence: Evidence) -> Verdict:
         free = evidence[vector_arm(order, "dense", corner=True)]
         unseen = of_fitting(arm, name)
         conditions += [
-            Condition(f"order {order}: nets of {len(arm.seeds)} that fit", fits(arm).sum(), ">=", 1),
+            Condition(f"order {order}: nets of {len(arm.seeds)} that fit", fits(arm).sum()),
             Condition("their unseen R²", unseen, ">=", 0.95),
             Condition("minus dense, means", unseen.mean() - mean(free, name), ">=", 0.3),
             Condition("nets that do not fit: unseen R²", arm[name][~fits(arm)]),
             Condition("dense: unseen R²", free[name]),
         ]
     first = vector_arm(1, "additive", corner=True)
-    return Verdict.of_arm(evidence, first, conditions, headline=of_fitting(evidence[first], name))
+    found = Verdict.of_arm(evidence, first, conditions, headline=of_fitting(evidence[first], name))
+    second = vector_arm(2, "bilinear", corner=True)
+    return found if all(fits(evidence[arm]).any() for arm in (first, second)) else _nothing_fits(found)
 
 
 def small_sprites(evidence: Evidence) -> Verdict:

@@ -33,6 +33,11 @@ CLAIMS = (
         "theorem for n = 1",
         (vector_arm(1, "additive"), vector_arm(1, "dense")),
         checks.additive,
+        finding="Seven of twenty nets fit. Five miss less than 2e-5 of the variance and have found the slots "
+        "(R² 0.997 and above); two miss 4e-4 and 8e-4 and read 0.953 and 0.83, though nothing of the other slot "
+        "(crossed below 0) and with slots that exchange without a trace (R² 0.999): it is inside a slot that they "
+        "are torn or folded. A bound of 0.9999 in the place of 0.999 would have left them out; it is not moved after "
+        "the fact. Most of the other nets mix the slots.",
     ),
     Claim(
         "17",
@@ -41,6 +46,9 @@ CLAIMS = (
         "theorem for n = 2",
         (vector_arm(2, "bilinear"), vector_arm(2, "dense")),
         checks.bilinear,
+        finding="A decoder with bilinear terms can fit with the true slots only, and even those may not be bent: "
+        "two runs of twenty get there, with slots known to 0.998. 20 outputs, as first tried, cannot satisfy "
+        "sufficient independence at order 2, which takes 22.",
     ),
     Claim(
         "18",
@@ -49,6 +57,11 @@ CLAIMS = (
         "–",
         (BOTH,),
         checks.regularised_finds_objects,
+        finding="Nets differ more than arms: with both penalties three of five seeds hold an object per slot "
+        "(J-ARI 0.87 to 0.93), one mixes them (0.5) and one does not tell them apart (0.03), and the same "
+        "seeds fail with beta alone. Tried on one or two of such seeds, without success: 20,000 steps "
+        "(everything in one slot), a capacity penalty five times as strong, slots of four latents, which "
+        "cannot hold two bars, alpha 2, and alpha 6 with slots of four.",
     ),
     Claim(
         "19",
@@ -57,6 +70,10 @@ CLAIMS = (
         "unregularised clearly worse",
         FOUR,
         checks.plain_does_not,
+        finding="Plain nets are often right by themselves: J-ARI 0.97, 0.98 and 0.80 for three seeds of five, "
+        "0.28 and 0.43 for two. A comparison of one seed each (0.51 against 0.93 was the first "
+        "observation) says nothing here. What the penalties change is JIS: 0.34 without, 0.55 with beta, "
+        "0.57 with both.",
     ),
     Claim(
         "20",
@@ -65,6 +82,8 @@ CLAIMS = (
         "beta has the larger effect",
         (PLAIN, ALPHA_ONLY, BETA_ONLY),
         checks.capacity_matters_more,
+        finding="Beta raises JIS by 0.21 and alpha by 0.02, as published; J-ARI is moved by neither. So at this "
+        "size the capacity penalty does the work that is done.",
     ),
     Claim(
         "21",
@@ -74,6 +93,10 @@ CLAIMS = (
         (BETA_ONLY, *SCAN),
         checks.stronger_alpha,
         exploratory=True,
+        finding="Weak alpha changes next to nothing. At 100 times the paper-equivalent weight nets are of two "
+        "kinds: two of five hold an object per slot as cleanly as none else (J-ARI 0.99 and 0.83, JIS "
+        "0.96 and 0.75), three hold everything in one slot (JIS 0.83 to 1, J-ARI 0). JIS alone calls both "
+        "a success.",
     ),
     Claim(
         "22",
@@ -82,6 +105,8 @@ CLAIMS = (
         "–",
         FOUR,
         checks.less_interaction,
+        finding="The means hide two kinds of nets: where slots hold objects q1 falls by a third, where they do "
+        "not it stays.",
     ),
     Claim(
         "23",
@@ -91,6 +116,8 @@ CLAIMS = (
         FOUR,
         checks.recombines,
         exploratory=True,
+        finding="R² follows whether slots hold objects: 0.65 to 0.86 for the three nets of both penalties that "
+        "do, 0.15 and -0.30 for the two that do not.",
     ),
     Claim(
         "24",

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.report import BASELINE, METHODS, blank_figure, image_figure, image_grid, look, seed_points
+from recombine.report import (
+    BASELINE,
+    METHODS,
+    blank_figure,
+    image_figure,
+    image_grid,
+    look,
+    seed_points,
+    sentence,
+)
+from recombine.report.ticks import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import CORNER, CORNER_MODELS, FOUR, corner_name
@@ -54,26 +64,27 @@ def _scores(evidence: Evidence) -> Figure:
 
 
 def _vectors(evidence: Evidence) -> Figure:
+    inks = {"decoder of the generator's order": METHODS["green"], "dense decoder": BASELINE}
     with look():
-        figure = blank_figure(height=3.4)
+        figure = blank_figure(height=3.8)
         panels = figure.subplots(2, 2, sharex=True, sharey="row")
         for column, (order, restricted) in enumerate(((1, "additive"), (2, "bilinear"))):
-            for kind, ink in zip((restricted, "dense"), (METHODS["green"], BASELINE), strict=True):
+            for kind, (label, ink) in zip((restricted, "dense"), inks.items(), strict=True):
                 for row, (corner, name) in enumerate(((False, "gap"), (True, "recombined_r2_out"))):
                     arm = evidence[vector_arm(order, kind, corner=corner)]
-                    missed = np.maximum(1 - arm["fit_r2"], SMALLEST)
-                    shown = np.maximum(arm[name], LOWEST)
-                    panels[row, column].plot(
-                        missed, shown, "o", color=ink, markersize=4, alpha=0.7, label=kind
-                    )
-            panels[0, column].set_title(f"Generator of order {order}", loc="left")
-            panels[0, column].legend(loc="lower left")
+                    missed, shown = np.maximum(1 - arm["fit_r2"], SMALLEST), np.maximum(arm[name], LOWEST)
+                    style = {"color": ink, "markersize": 4, "alpha": 0.7, "label": label}
+                    panels[row, column].plot(missed, shown, "o", **style)
+            sentence(panels[0, column], f"Generator of order {order}, {restricted} decoder")
             panels[1, column].set_xlabel("variance not reconstructed")
             for ax in panels[:, column]:
                 ax.axvline(1 - FITS, color=BASELINE, linewidth=0.6)
                 ax.set_xscale("log")
-        panels[0, 0].set_ylabel("R², own minus other slot")
+                log_ticks(ax.xaxis)
+        panels[0, 0].set_ylabel("R², own - other slot")
         panels[1, 0].set_ylabel("R², exchanged, unseen")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
 
 

@@ -76,7 +76,7 @@ def _scan(evidence: Evidence) -> Figure:
             ax.set_xlabel("alpha")
             sentence(ax, title)
         panels[0].set_ylim(-0.05, 1.05)
-        panels[0].legend()
+        panels[0].legend(loc=(0.3, 0.1))
         panels[1].set_ylim(bottom=0)
         panels[2].axhline(1 / 3, color=BASELINE, linewidth=0.8)
         panels[2].set_ylim(0, 0.36)
