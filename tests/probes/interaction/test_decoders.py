@@ -93,16 +93,19 @@ def test_a_convolution_is_computed_in_float32():
     assert 0 < found.share(2).resolution < 1e-3
 
 
-def test_a_function_that_has_run_in_float32_before():
+@pytest.mark.parametrize("batched", [None, False])
+def test_numpy_constants_keep_working_in_both_precisions(batched):
     scale = np.array([1.0, 2.0, 3.0])
 
     def decoder(z):
         return jnp.sin(z * scale + scale)
 
-    assert jax.jit(decoder)(jnp.ones(3)).dtype == np.float32
-    profile = interaction_profile(decoder, np.eye(3), [[0], [1, 2]], max_order=2, batched=False)
-    assert profile.order == 0
-    assert "float32" in str(profile)
+    latents = np.random.default_rng(0).normal(size=(10, 3))
+    for _ in range(2):
+        assert jax.jit(decoder)(jnp.ones(3)).dtype == decoder(jnp.ones(3)).dtype == np.float32
+        profile = interaction_profile(decoder, latents, [[0], [1, 2]], max_order=2, batched=batched)
+        assert profile.order == 0
+        assert not profile.notes
 
 
 def test_what_has_no_derivatives():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import equinox as eqx
@@ -29,30 +30,26 @@ def jax_decoder(
 ) -> Decoder:
     """The view of a JAX function or Equinox module.
 
-    float64 is tried first; a function that insists on float32 (a convolution with float32 weights, say, or NumPy
-    constants that JAX has met in float32 before) is computed in float32, with a note.
+    float64 is tried first; a function that insists on float32 (a convolution with float32 weights, say) is
+    computed in float32, with a note.
     """
+    points = {False: latents[0], True: latents[:1]}
+    if batched is not None:
+        points = {batched: points[batched]}
 
     def traced(precision: Precision) -> bool:
         """Raises `UntraceableError`; otherwise whether forward-mode products exist."""
-        shapes: list[Any] = [
-            jax.ShapeDtypeStruct(shape, np.dtype(precision))  # type: ignore[no-untyped-call]
-            for shape, rows in (((latents.shape[1],), False), ((2, latents.shape[1]), True))
-            if batched in (None, rows)
-        ]
         first: Exception | None = None
         with jax.enable_x64(precision == "float64"):
-            for shape in shapes:
+            for point in points.values():
+                z = jnp.asarray(point, precision)
                 try:
-                    # lowered, not only traced: JAX may keep constants of a function that has run in float32
-                    jax.jit(lambda z: jnp.asarray(decoder(z))).lower(shape)
+                    eqx.filter_eval_shape(_call, decoder, z)
                 except Exception as error:  # the user's function may raise anything while it is traced
                     first = first or error
                     continue
                 try:
-                    jax.eval_shape(
-                        lambda z: _nested(lambda y: jnp.asarray(decoder(y)), False, z, (z, z)), shape
-                    )
+                    eqx.filter_eval_shape(_nested, decoder, False, z, (z, z))
                 except (TypeError, NotImplementedError):
                     return False
                 return True
@@ -61,6 +58,9 @@ def jax_decoder(
 
     notes: tuple[str, ...] = ()
     chosen: Precision = precision or "float64"
+    constants = chosen == "float64" and _holds_numpy(decoder, points.values())
+    if constants:
+        _forget()
     try:
         forward = traced(chosen)
     except UntraceableError:
@@ -77,6 +77,9 @@ def jax_decoder(
             return np.asarray(_called(decoder, jnp.asarray(array, dtype)))
 
     by_rows, shape = calling_convention(call, latents, batched)
+    if constants:
+        decoder = _with_own_constants(decoder, points[by_rows], wide)
+        _forget()
 
     def derivative(rows: Rows, directions: Directions) -> Outputs:
         parts = []
@@ -95,9 +98,41 @@ def jax_decoder(
     )
 
 
+def _holds_numpy(decoder: Any, points: Iterable[np.ndarray]) -> bool:
+    """Whether a function closes over NumPy arrays.
+
+    JAX keeps such an array in the precision in which a program met it first, as long as that program lives: after a
+    float64 program, the same function fails in float32, and the other way round. So they are replaced by arrays of
+    JAX, and what JAX has compiled so far is forgotten before and after.
+    """
+    for point in points:
+        with jax.enable_x64(True):
+            try:
+                traced, _, _ = eqx.filter_make_jaxpr(_call)(decoder, jnp.asarray(point))
+            except Exception:  # the user's function may raise anything; it is tried again where that is told
+                continue
+        return any(isinstance(constant, np.ndarray) for constant in traced.consts)
+    return False
+
+
+def _with_own_constants(decoder: Any, point: np.ndarray, wide: bool) -> Any:
+    with jax.enable_x64(wide):
+        z = jnp.asarray(point, np.float64 if wide else np.float32)
+        closed = eqx.filter_closure_convert(decoder, z)
+        return jax.tree.map(lambda x: jnp.array(x) if isinstance(x, np.ndarray) else x, closed)
+
+
+def _forget() -> None:
+    jax.clear_caches()  # type: ignore[no-untyped-call]
+
+
+def _call(decoder: Any, z: Any) -> Any:
+    return jnp.asarray(decoder(z))
+
+
 @eqx.filter_jit
 def _called(decoder: Any, array: Any) -> Any:
-    return jnp.asarray(decoder(array))
+    return _call(decoder, array)
 
 
 @eqx.filter_jit
