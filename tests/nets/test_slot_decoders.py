@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from benchmarks import peers
+from tests.nets.filled import filled
 
 from recombine.errors import InputError
 from recombine.nets import (
@@ -30,18 +31,6 @@ from recombine.probes.interaction import interaction_profile
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")
 SHAPE = (3, 4, 2)
-
-
-def filled(make: Any) -> Any:
-    """A net with weights drawn by NumPy, which compiles nothing."""
-    rng = np.random.default_rng(0)
-
-    def draw(leaf: Any) -> Any:
-        if not isinstance(leaf, jax.ShapeDtypeStruct):
-            return leaf
-        return jnp.asarray(rng.normal(scale=0.5, size=leaf.shape).astype(np.float32))
-
-    return jax.tree.map(draw, eqx.filter_eval_shape(lambda: make(key=jax.random.key(0))))
 
 
 ATTENTION = filled(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from benchmarks import peers
+from tests.nets.filled import filled
 
 from recombine.errors import InputError
 from recombine.nets import slot_attention, slot_transformer
@@ -21,18 +22,6 @@ pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")
 TOKENS = (6, 5)
 """Tokens and features, for encoders without convolutions."""
-
-
-def filled(make: Any) -> Any:
-    """A net with weights drawn by NumPy, which compiles nothing."""
-    rng = np.random.default_rng(0)
-
-    def draw(leaf: Any) -> Any:
-        if not isinstance(leaf, jax.ShapeDtypeStruct):
-            return leaf
-        return jnp.asarray(rng.normal(scale=0.5, size=leaf.shape).astype(np.float32))
-
-    return jax.tree.map(draw, eqx.filter_eval_shape(lambda: make(key=jax.random.key(0))))
 
 
 SIZES: dict[str, Any] = {"shape": TOKENS, "slots": 3, "width": 8}

@@ -16,14 +16,12 @@ from scipy.optimize import linear_sum_assignment
 from recombine.errors import InputError
 from recombine.nets import decode, evaluate, evaluate_stages
 from recombine.probes.identifiability import slot_identifiability
-from recombine.probes.interaction import independence_of
 from recombine.probes.jacobians import net_sensitivity
 from recombine.probes.slots import slots_of_objects
 from recombine.tasks import InteractionTask, SceneTask
 
 Values = dict[str, Any]
 EXAMPLES = 6
-POINTS = 3
 
 
 def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 400, seed: int = 0) -> Values:
@@ -79,8 +77,7 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
     `matched` and `crossed` are R² of the true slots from the matched and from the best other slot, least and largest
     over slots; `gap` is the mean difference (`slot_identifiability`). `recombined_r2_in` is that of
     outputs decoded from slots of two different inputs against the generator's, `_out` where that combination is of
-    unseen cells (NaN if there are none); `fit_r2` is that of plain reconstruction. `independent` is the share of a few
-    points where the generator has sufficient independence of its order, without which nothing is promised.
+    unseen cells (NaN if there are none); `fit_r2` is that of plain reconstruction.
     """
     chosen = spread_rows(task.test_in, rows)
     assert task.latents is not None
@@ -93,7 +90,6 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
         "crossed": scores["crossed"].max(),
         "gap": scores["score"],
         "fit_r2": picture_r2(decoded(net, slots), x),
-        "independent": _independent(task, drawn[:POINTS]),
     }
     holds = linear_sum_assignment(-scores["r2"])[1]
     other = np.roll(np.arange(len(x)), 1)
@@ -107,12 +103,6 @@ def slots_found(net: Any, task: InteractionTask, *, rows: int = 1000) -> Values:
         made = decoded(net, mixed[kept]) if kept.any() else wanted
         found[f"recombined_r2_{side}"] = picture_r2(made, wanted)
     return found
-
-
-def _independent(task: InteractionTask, points: Float[np.ndarray, "points latents"]) -> float:
-    made = task.decoder
-    order = min(made.order, 2)
-    return float(np.mean([independence_of(made, z, made.slots, order, batched=False).holds for z in points]))
 
 
 def picture_r2(found: Float[np.ndarray, "n ..."], true: Float[np.ndarray, "n ..."]) -> float:

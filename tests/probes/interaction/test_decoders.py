@@ -93,6 +93,18 @@ def test_a_convolution_is_computed_in_float32():
     assert 0 < found.share(2).resolution < 1e-3
 
 
+def test_a_black_box_inside_jax():
+    def decoder(z):
+        shape = jax.ShapeDtypeStruct(z.shape, z.dtype)
+        return jax.pure_callback(lambda x: np.sin(np.asarray(x)), shape, z, vmap_method="sequential")
+
+    profile = interaction_profile(
+        decoder, np.random.default_rng(0).normal(size=(10, 4)), 2, batched=False, max_order=2
+    )
+    assert profile.order == 0
+    assert "callbacks do not support JVP" in " ".join(profile.notes)
+
+
 @pytest.mark.parametrize("batched", [None, False])
 def test_numpy_constants_keep_working_in_both_precisions(batched):
     scale = np.array([1.0, 2.0, 3.0])

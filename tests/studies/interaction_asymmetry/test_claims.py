@@ -8,7 +8,12 @@ import pytest
 from recombine.report import png_bytes
 from recombine.studies import load
 from recombine.studies.claims import Arm, Evidence
-from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, vector_arm
+from recombine.studies.interaction_asymmetry.arms.identifiability import (
+    PAIRS,
+    RESTRICTED,
+    generator_arm,
+    vector_arm,
+)
 from recombine.studies.interaction_asymmetry.arms.lines import (
     ALPHA_ONLY,
     BETA_ONLY,
@@ -75,10 +80,9 @@ def slot_net(
 
 def vector_net(kind):
     """Of three restricted nets two fit and find the slots; dense ones fit and do not."""
-    base = {"independent": 1.0, "recombined_r2_in": 1.0}
     if kind == "dense":
-        return made_up(fit_r2=1.0, matched=0.6, crossed=0.5, gap=0.1, recombined_r2_out=-1.0, **base)
-    arm = made_up(fit_r2=1.0, matched=0.99, crossed=0.0, gap=1.0, recombined_r2_out=0.99, **base)
+        return made_up(fit_r2=1.0, matched=0.6, crossed=0.5, gap=0.1, recombined_r2_out=-1.0)
+    arm = made_up(fit_r2=1.0, matched=0.99, crossed=0.0, gap=1.0, recombined_r2_out=0.99)
     lost = {"fit_r2": 0.98, "matched": 0.5, "crossed": 0.5, "gap": 0.0, "recombined_r2_out": -2.0}
     return replace(arm, values=dict(arm.values) | {k: np.r_[arm[k][:2], v] for k, v in lost.items()})
 
@@ -86,6 +90,7 @@ def vector_net(kind):
 @pytest.fixture
 def arms():
     found = {vector_arm(*how, corner=c): vector_net(how[1]) for how in PAIRS for c in (False, True)}
+    found |= {generator_arm(order): made_up(independent=1.0) for order in RESTRICTED}
     poor = {"exchanged": 0.1, "q1": 0.8, "r2": 0.5}
     found |= {
         PLAIN: slot_net(0.5, 0.3, shared=0.31, sse=0.05, **poor),

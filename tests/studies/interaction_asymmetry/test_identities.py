@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from recombine.studies.interaction_asymmetry import identities, published
+from recombine.tasks import interaction_task
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 
@@ -37,6 +38,12 @@ def test_independence_ranks(task):
     found = identities.independence_ranks(task)
     assert found["ranks_that_differ"] == 0
     assert found["ranks_linear"].tolist() == [2, 2, 0, 0]
+
+
+@pytest.mark.parametrize(("outputs", "enough"), [(20, False), (40, True)])
+def test_generators_of_order_two_need_more_than_twenty_outputs(outputs, enough):
+    made = interaction_task(rows=5, test=0, order=2, outputs=outputs)
+    assert identities.generator_independence(made) == {"independent": enough}
 
 
 def test_indecomposability(task):

@@ -141,7 +141,7 @@ def calling_convention(
             )
         together = None
     if single is None and together is None:
-        accepted = f"outputs for latents ({len(point)},) or (rows, {len(point)}) [{_first_line(errors[0])}]"
+        accepted = f"outputs for latents ({len(point)},) or (rows, {len(point)}) [{first_line(errors[0])}]"
         raise InputError("decoder", f"an error ({type(errors[0]).__name__})", accepted) from errors[0]
     if single is not None and together is not None:
         last = call(latents[-1])
@@ -163,7 +163,8 @@ def _largest(array: np.ndarray) -> float:
     return float(np.abs(np.nan_to_num(array, posinf=0.0, neginf=0.0)).max(initial=0.0))
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error says, or its kind, in one line of a message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
 
 

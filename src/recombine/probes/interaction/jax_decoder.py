@@ -17,6 +17,7 @@ from recombine.probes.interaction.decoder import (
     Precision,
     Rows,
     calling_convention,
+    first_line,
     padded_chunks,
 )
 
@@ -37,8 +38,8 @@ def jax_decoder(
     if batched is not None:
         points = {batched: points[batched]}
 
-    def traced(precision: Precision) -> bool:
-        """Raises `UntraceableError`; otherwise whether forward-mode products exist."""
+    def traced(precision: Precision) -> str:
+        """Why there are no forward-mode products, if so; raises `UntraceableError`."""
         first: Exception | None = None
         with jax.enable_x64(precision == "float64"):
             for point in points.values():
@@ -50,9 +51,9 @@ def jax_decoder(
                     continue
                 try:
                     eqx.filter_eval_shape(_nested, decoder, False, z, (z, z))
-                except (TypeError, NotImplementedError):
-                    return False
-                return True
+                except Exception as error:  # so may its derivative rules, and JAX where there are none
+                    return f"it has no forward-mode derivative in JAX ({first_line(error)})"
+                return ""
         assert first is not None
         raise UntraceableError(f"JAX cannot trace it ({type(first).__name__})") from first
 
@@ -62,12 +63,12 @@ def jax_decoder(
     if constants:
         _forget()
     try:
-        forward = traced(chosen)
+        why = traced(chosen)
     except UntraceableError:
         if precision is not None:
             raise
         chosen = "float32"
-        forward = traced(chosen)
+        why = traced(chosen)
         notes = ("computed in float32: the decoder does not take float64",)
     wide = chosen == "float64"
     dtype = np.dtype(chosen)
@@ -92,10 +93,8 @@ def jax_decoder(
     def values(rows: Rows) -> Outputs:
         return derivative(rows, np.zeros((len(rows), 0, rows.shape[1])))
 
-    why = "" if forward else "it has no forward-mode derivative in JAX (jax.custom_vjp?)"
-    return Decoder(
-        "jax", shape, values, derivative if forward else None, float(np.finfo(dtype).eps), why, notes
-    )
+    eps = float(np.finfo(dtype).eps)
+    return Decoder("jax", shape, values, None if why else derivative, eps, why, notes)
 
 
 def _holds_numpy(decoder: Any, points: Iterable[np.ndarray]) -> bool:

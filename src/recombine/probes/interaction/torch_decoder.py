@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.probes.interaction.decoder import Decoder, Directions, Outputs, Rows, calling_convention
+from recombine.probes.interaction.decoder import (
+    Decoder,
+    Directions,
+    Outputs,
+    Rows,
+    calling_convention,
+    first_line,
+)
 
 
 def torch_decoder(decoder: Any, latents: Rows, *, batched: bool | None, chunk: int) -> Decoder:
@@ -59,11 +66,11 @@ def torch_decoder(decoder: Any, latents: Rows, *, batched: bool | None, chunk: i
     notes = ("the module is in training mode; call .eval() first",) if unsteady else ()
     try:
         derivative(latents[:1], np.ones((1, 2, latents.shape[1])))
-        forward, why = True, ""
-    except (NotImplementedError, RuntimeError) as error:
-        forward, why = False, f"torch.func.jvp fails ({(str(error).splitlines() or [''])[0][:120]})"
+        why = ""
+    except Exception as error:  # its derivative rules may raise anything, and PyTorch where there are none
+        why = f"torch.func.jvp fails ({first_line(error)})"
     eps = float(torch.finfo(dtype).eps)
-    return Decoder("torch", shape, values, derivative if forward else None, eps, why, notes)
+    return Decoder("torch", shape, values, None if why else derivative, eps, why, notes)
 
 
 def _product(torch: Any, function: Any, direction: Any) -> Any:

@@ -35,7 +35,7 @@ from recombine.studies.interaction_asymmetry.functions import (
     order_two_decoder,
     rotated,
 )
-from recombine.tasks import Task
+from recombine.tasks import InteractionTask, Task
 
 Values = dict[str, Any]
 SLOTS = ((0,), (1,))
@@ -189,6 +189,15 @@ def independence_ranks(task: Task) -> Values:
         for name, (joint, lower, slots) in published.RANKS.items()
     ]
     return {**found, "ranks_that_differ": int(sum(wrong))}
+
+
+def generator_independence(task: InteractionTask) -> Values:
+    """Whether the task's own generator has sufficient independence of its order, at its first latents."""
+    made = task.decoder
+    assert task.latents is not None
+    return {
+        "independent": independence_of(made, task.latents[0], made.slots, made.order, batched=False).holds
+    }
 
 
 def reparametrisation(task: Task) -> Values:

@@ -23,6 +23,7 @@ from recombine.parts import Part
 from recombine.probes import recombining
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry import identities
 from recombine.studies.interaction_asymmetry.arms.shared import MORE_SEEDS
 from recombine.tasks import interaction_task
 
@@ -40,7 +41,9 @@ DECODERS: dict[str, Callable[..., Any]] = {
     "bilinear": bilinear_decoder,
     "dense": dense_decoder,
 }
-PAIRS = ((1, "additive"), (1, "dense"), (2, "bilinear"), (2, "dense"))
+RESTRICTED = {1: "additive", 2: "bilinear"}
+"""The decoder of a generator's order."""
+PAIRS = tuple((order, kind) for order, own in RESTRICTED.items() for kind in (own, "dense"))
 """Order of the generator and kind of the decoder."""
 
 
@@ -49,9 +52,17 @@ def vector_arm(order: int, decoder: str, *, corner: bool = False) -> str:
     return f"order {order}, {decoder} decoder{', corner' if corner else ''}"
 
 
+def generator_arm(order: int) -> str:
+    """The generators of that order themselves: is what the theorem asks of them given?"""
+    return f"order {order}, generators"
+
+
 def vector_arms(scale: Scale) -> dict[str, Trial]:
     """Autoencoders of vectors whose decoder is as restricted as the generator, and unrestricted ones."""
     found = {}
+    for order in RESTRICTED:
+        probe = Part(identities.generator_independence)
+        found[generator_arm(order)] = Trial(_task(scale, order), (probe,), STARTS[scale])
     for (order, kind), corner in product(PAIRS, (False, True)):
         own = {} if kind == "dense" else {"shared": False}
         net = Part(
@@ -63,14 +74,6 @@ def vector_arms(scale: Scale) -> dict[str, Trial]:
             encoder=Part(dense_slots, hidden=HIDDEN),
             decoder=Part(DECODERS[kind], hidden=HIDDEN, **own),
         )
-        task = Part(
-            interaction_task,
-            slots=(WIDTH,) * SLOTS,
-            outputs=OUTPUTS[order],
-            order=order,
-            rows=500 if scale == "smoke" else SAMPLES,
-            support="l-shaped" if corner else None,
-        )
         how = Recipe(
             steps=STEPS[scale],
             batch=64,
@@ -79,8 +82,19 @@ def vector_arms(scale: Scale) -> dict[str, Trial]:
             record_rows=1000,
         )
         seeds = (MORE_SEEDS if kind == "dense" else STARTS)[scale]
-        trial = Trial(task, (Part(recombining.slots_found),), seeds, net, how)
-        found[vector_arm(order, kind, corner=corner)] = trial
+        task, probes = _task(scale, order, corner=corner), (Part(recombining.slots_found),)
+        found[vector_arm(order, kind, corner=corner)] = Trial(task, probes, seeds, net, how)
     if scale == "smoke":
-        found = {name: found[name] for name in (vector_arm(2, "bilinear"),)}
+        found = {name: found[name] for name in (generator_arm(2), vector_arm(2, "bilinear"))}
     return found
+
+
+def _task(scale: Scale, order: int, *, corner: bool = False) -> Part:
+    return Part(
+        interaction_task,
+        slots=(WIDTH,) * SLOTS,
+        outputs=OUTPUTS[order],
+        order=order,
+        rows=500 if scale == "smoke" else SAMPLES,
+        support="l-shaped" if corner else None,
+    )

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from recombine.studies.claims import Condition, Evidence, Verdict
-from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arm
+from recombine.studies.interaction_asymmetry.arms.identifiability import RESTRICTED, generator_arm, vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import (
     ALPHA_ONLY,
     BETA_ONLY,
@@ -33,8 +33,9 @@ from recombine.studies.interaction_asymmetry.arms.sprites import (
 from recombine.studies.interaction_asymmetry.checks.readings import collapsed, fits, mean, of_fitting
 
 
-def identifiable(evidence: Evidence, order: int, restricted: str) -> Verdict:
-    arm, free = evidence[vector_arm(order, restricted)], evidence[vector_arm(order, "dense")]
+def identifiable(evidence: Evidence, order: int) -> Verdict:
+    name = vector_arm(order, RESTRICTED[order])
+    arm, free = evidence[name], evidence[vector_arm(order, "dense")]
     matched, gap = of_fitting(arm, "matched"), of_fitting(arm, "gap")
     conditions = [
         Condition(f"nets of {len(arm.seeds)} that fit", fits(arm).sum()),
@@ -46,9 +47,9 @@ def identifiable(evidence: Evidence, order: int, restricted: str) -> Verdict:
         Condition("dense: crossed", free["crossed"]),
         Condition("R² of reconstruction", arm["fit_r2"]),
         Condition("dense: reconstruction", free["fit_r2"]),
-        Condition("generators with sufficient independence", arm["independent"]),
+        Condition("generators with sufficient independence", evidence[generator_arm(order)]["independent"]),
     ]
-    found = Verdict.of_arm(evidence, vector_arm(order, restricted), conditions, headline=matched)
+    found = Verdict.of_arm(evidence, name, conditions, headline=matched)
     return found if fits(arm).any() else _nothing_fits(found)
 
 
@@ -57,11 +58,11 @@ def _nothing_fits(found: Verdict) -> Verdict:
 
 
 def additive(evidence: Evidence) -> Verdict:
-    return identifiable(evidence, 1, "additive")
+    return identifiable(evidence, 1)
 
 
 def bilinear(evidence: Evidence) -> Verdict:
-    return identifiable(evidence, 2, "bilinear")
+    return identifiable(evidence, 2)
 
 
 def regularised_finds_objects(evidence: Evidence) -> Verdict:
@@ -180,8 +181,8 @@ def corner(evidence: Evidence) -> Verdict:
 
 def vectors_recombine(evidence: Evidence) -> Verdict:
     name, conditions = "recombined_r2_out", []
-    for order, restricted in ((1, "additive"), (2, "bilinear")):
-        arm = evidence[vector_arm(order, restricted, corner=True)]
+    arms = {order: evidence[vector_arm(order, kind, corner=True)] for order, kind in RESTRICTED.items()}
+    for order, arm in arms.items():
         free = evidence[vector_arm(order, "dense", corner=True)]
         unseen = of_fitting(arm, name)
         conditions += [
@@ -191,10 +192,8 @@ def vectors_recombine(evidence: Evidence) -> Verdict:
             Condition("nets that do not fit: unseen R²", arm[name][~fits(arm)]),
             Condition("dense: unseen R²", free[name]),
         ]
-    first = vector_arm(1, "additive", corner=True)
-    found = Verdict.of_arm(evidence, first, conditions, headline=of_fitting(evidence[first], name))
-    second = vector_arm(2, "bilinear", corner=True)
-    return found if all(fits(evidence[arm]).any() for arm in (first, second)) else _nothing_fits(found)
+    found = Verdict.of(conditions, n_seeds=len(arms[1].seeds), headline=of_fitting(arms[1], name))
+    return found if all(fits(arm).any() for arm in arms.values()) else _nothing_fits(found)
 
 
 def small_sprites(evidence: Evidence) -> Verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.studies.claims import Claim
-from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arm
+from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, generator_arm, vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import (
     ALPHA_ONLY,
     BETA_ONLY,
@@ -31,7 +31,7 @@ CLAIMS = (
         "additive decoders that fit find an additive generator's slots (R² > 0.95, crossed < 0.2), dense ones less",
         "paper, ours",
         "theorem for n = 1",
-        (vector_arm(1, "additive"), vector_arm(1, "dense")),
+        (generator_arm(1), vector_arm(1, "additive"), vector_arm(1, "dense")),
         checks.additive,
         finding="Seven of twenty nets fit. Five miss less than 2e-5 of the variance and have found the slots "
         "(R² 0.997 and above); two miss 4e-4 and 8e-4 and read 0.953 and 0.83, though nothing of the other slot "
@@ -45,7 +45,7 @@ CLAIMS = (
         "additive + bilinear decoders that fit find the slots of a generator of order 2, in the same terms",
         "paper, ours",
         "theorem for n = 2",
-        (vector_arm(2, "bilinear"), vector_arm(2, "dense")),
+        (generator_arm(2), vector_arm(2, "bilinear"), vector_arm(2, "dense")),
         checks.bilinear,
         finding="A decoder with bilinear terms can fit with the true slots only, and even those may not be bent: "
         "two runs of twenty get there, with slots known to 0.998. 20 outputs, as first tried, cannot satisfy "
@@ -134,10 +134,7 @@ CLAIMS = (
         "vectors, a corner left out: right decoders that fit recombine slots into it (R² ≥ 0.95), dense ones 0.3 less",
         "ours",
         "proved, not tested",
-        tuple(
-            vector_arm(order, kind, corner=True)
-            for order, kind in ((1, "additive"), (1, "dense"), (2, "bilinear"), (2, "dense"))
-        ),
+        tuple(vector_arm(*pair, corner=True) for pair in PAIRS),
         checks.vectors_recombine,
         exploratory=True,
         finding="The test that the paper leaves open, passed: 10 and 5 of twenty nets fit, and what they draw in "

@@ -18,7 +18,7 @@ from recombine.report import (
 )
 from recombine.report.ticks import log_ticks
 from recombine.studies.claims import Evidence
-from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, vector_arm
+from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, RESTRICTED, vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import CORNER, CORNER_MODELS, FOUR, corner_name
 from recombine.studies.interaction_asymmetry.checks.readings import FITS
 from recombine.studies.interaction_asymmetry.figures.slots import LINE_HEIGHT
@@ -68,7 +68,7 @@ def _vectors(evidence: Evidence) -> Figure:
     with look():
         figure = blank_figure(height=3.8)
         panels = figure.subplots(2, 2, sharex=True, sharey="row")
-        for column, (order, restricted) in enumerate(((1, "additive"), (2, "bilinear"))):
+        for column, (order, restricted) in enumerate(RESTRICTED.items()):
             for kind, (label, ink) in zip((restricted, "dense"), inks.items(), strict=True):
                 for row, (corner, name) in enumerate(((False, "gap"), (True, "recombined_r2_out"))):
                     arm = evidence[vector_arm(order, kind, corner=corner)]
