@@ -1,0 +1,1 @@
+"""Audits of any model on combinations that it never saw."""

@@ -1,0 +1,112 @@
+"""What a model is fed with: one array, several, or a data frame, cut into rows alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from recombine.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Arrays with the same rows, given to a model in order or, with `names`, as keywords."""
+
+    parts: tuple[Any, ...]
+    names: tuple[str, ...] | None
+    rows: int
+
+    def take(self, index: slice | np.ndarray) -> Inputs:
+        """Some rows, in the kind of array that they came in."""
+        parts = tuple(_rows_of(part, index) for part in self.parts)
+        return replace(self, parts=parts, rows=_row_count(parts[0]))
+
+    def spread(self, count: int) -> Inputs:
+        """`count` rows from all over, with repetition if there are fewer."""
+        return self.take(np.linspace(0, self.rows - 1, count).round().astype(int))
+
+    def convert(self, function: Callable[[Any], Any]) -> Inputs:
+        """The same with every array turned into another."""
+        return replace(self, parts=tuple(function(part) for part in self.parts))
+
+    def row(self, number: int) -> Inputs:
+        """One row without its first axis, for functions of one example; nothing is cut from it any more."""
+        return replace(self, parts=tuple(_rows_of(part, number) for part in self.parts), rows=1)
+
+    def feed(self, function: Callable[..., Any]) -> Any:
+        """What the function gives for them."""
+        if self.names is None:
+            return function(*self.parts)
+        return function(**dict(zip(self.names, self.parts, strict=True)))
+
+    @property
+    def row_bytes(self) -> int:
+        """Memory of one row, about."""
+        return sum(_bytes(part) for part in self.parts) // max(self.rows, 1)
+
+
+def as_inputs(inputs: Any) -> Inputs:
+    """Inputs as rows: an array `(rows, ...)`, a data frame, or a tuple, list or mapping of arrays.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.models.inputs import as_inputs
+    >>> several = as_inputs({"x": np.zeros((5, 2)), "t": np.arange(5)})
+    >>> several.rows, several.take(slice(1, 3)).feed(lambda x, t: (x.shape, t.tolist()))
+    (5, ((2, 2), [1, 2]))
+
+    ```
+    """
+    names: tuple[str, ...] | None = None
+    parts: tuple[Any, ...]
+    if isinstance(inputs, Mapping):
+        names = tuple(str(name) for name in inputs)
+        parts = tuple(_as_array(part) for part in inputs.values())
+    elif isinstance(inputs, tuple | list) and inputs and all(hasattr(part, "shape") for part in inputs):
+        parts = (
+            tuple(inputs) if all(np.ndim(part) for part in inputs) else (np.asarray(inputs),)
+        )  # scalars are rows
+    else:
+        parts = (_as_array(inputs),)
+    if not parts:
+        raise InputError("inputs", "none", "an array with a row for every example, or several")
+    words = names or tuple(str(number) for number in range(len(parts)))
+    counts = {word: _row_count(part) for word, part in zip(words, parts, strict=True)}
+    rows = next(iter(counts.values()))
+    odd = [word for word, count in counts.items() if count != rows]
+    if odd:
+        got = f"{rows} rows in {words[0]!r} and {counts[odd[0]]} in {odd[0]!r}"
+        raise InputError("inputs", got, "the same number of rows in all of them")
+    if not rows:
+        raise InputError("inputs", "no rows", "at least one")
+    return Inputs(parts, names, rows)
+
+
+def _as_array(part: Any) -> Any:
+    if hasattr(part, "shape"):
+        return part
+    try:
+        found = np.asarray(part)
+    except Exception:  # ragged lists, or objects that refuse
+        found = np.asarray(None)
+    if found.dtype == object:
+        raise InputError("inputs", type(part).__name__, "an array (rows, ...), several, or a data frame")
+    return found
+
+
+def _row_count(part: Any) -> int:
+    if not len(part.shape):
+        raise InputError("inputs", "a single number", "an array with a row for every example")
+    return int(part.shape[0])
+
+
+def _rows_of(part: Any, index: slice | int | np.ndarray) -> Any:
+    return part.iloc[index] if hasattr(part, "iloc") else part[index]
+
+
+def _bytes(part: Any) -> int:
+    found = getattr(part, "nbytes", None)
+    return int(found) if isinstance(found, int | np.integer) else 8 * int(np.prod(part.shape))

@@ -1,0 +1,135 @@
+"""Which array of what a model gives is its output, and arrays of any framework as NumPy arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from recombine.auditing.models.failing import unknown
+from recombine.errors import InputError
+
+Place: TypeAlias = tuple[str | int, ...]
+"""The way to an array through tuples, mappings and records; empty for a bare array."""
+
+
+def is_array(value: Any) -> bool:
+    """Whether it has a shape and a type, in any framework."""
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """A copy as a NumPy array, from any device; bfloat16 becomes float32."""
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+        if array.layout.__str__() != "torch.strided":
+            array = array.to_dense()
+        if str(array.dtype) in {"torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2"}:
+            array = array.float()
+        array = array.resolve_conj().resolve_neg().numpy()
+    elif hasattr(array, "toarray"):
+        array = array.toarray()
+    found = np.array(array)
+    return found.astype(np.float32) if found.dtype.kind == "V" and "float" in found.dtype.name else found
+
+
+def entries(result: Any) -> list[tuple[str | int, Any]]:
+    """What a tuple, list, mapping or record holds, with the keys that lead there; nothing for anything else."""
+    if isinstance(result, Mapping):
+        return list(result.items())
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return [(name, getattr(result, name)) for name in result._fields]
+    if isinstance(result, tuple | list):
+        return list(enumerate(result))
+    if dataclasses.is_dataclass(result) and not is_array(result):
+        return [(field.name, getattr(result, field.name)) for field in dataclasses.fields(result)]
+    return []
+
+
+def arrays_in(result: Any, place: Place = ()) -> list[tuple[Place, Any]]:
+    """All arrays of a nested result, in order."""
+    if is_array(result):
+        return [(place, result)]
+    return [found for key, value in entries(result) for found in arrays_in(value, (*place, key))]
+
+
+def at(result: Any, place: Place) -> Any:
+    """The array at a place."""
+    for key in place:
+        result = result[key] if isinstance(result, Mapping) or isinstance(key, int) else getattr(result, key)
+    return result
+
+
+def first_array(result: Any) -> Any:
+    """The first array of a nested result, or `None`."""
+    found = arrays_in(result)
+    return found[0][1] if found else None
+
+
+def choose(
+    results: Mapping[int, Any], output: str | int | None, *, check: bool = True
+) -> tuple[Place, str | None]:
+    """Where the output is, in results for several numbers of rows; and a note if there was a choice.
+
+    **Arguments:**
+
+    - `results`: from a number of rows to what the model gave for so many.
+    - `output`: an index or name; by default the first array that has a row for every row of the inputs.
+    - `check`: whether it must have one.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.models.outputs import choose
+    >>> choose({2: (np.zeros(()), np.zeros((2, 3))), 3: (np.zeros(()), np.zeros((3, 3)))}, None)
+    ((1,), 'the model gives 0, 1; 1 is read as its output (output= picks another)')
+
+    ```
+    """
+    result = next(iter(results.values()))
+    start: Place = () if output is None else (_key(result, output),)
+    found = [(*start, *place) for place, _ in arrays_in(at(result, start))]
+    if not found:
+        raise InputError("model", _kind(at(result, start)), "an array of outputs, with a row for every row")
+    fitting = [place for place in found if all(_follows(at(r, place), rows) for rows, r in results.items())]
+    if check and not fitting:
+        raise rows_error(at(result, found[0]), next(iter(results)))
+    place = fitting[0] if check else found[0]
+    if output is not None or not place:
+        return place, None
+    names = [key for key, value in entries(result) if arrays_in(value)]
+    if len(names) == 1:
+        return place, None
+    listed = ", ".join(str(name) for name in names)
+    return place, f"the model gives {listed}; {place[0]} is read as its output (output= picks another)"
+
+
+def rows_error(array: Any, rows: int) -> InputError:
+    """Outputs of another number of rows than the inputs."""
+    shape = tuple(array.shape)
+    count = shape[0] if shape else "one number"
+    return InputError(
+        "model", f"{count} outputs for {rows} rows of inputs (shape {shape})", f"{rows} outputs"
+    )
+
+
+def _follows(array: Any, rows: int) -> bool:
+    return bool(len(array.shape)) and array.shape[0] == rows
+
+
+def _key(result: Any, output: str | int) -> str | int:
+    known = entries(result)
+    if not known:
+        raise InputError("output", output, "None: the model gives one array")
+    keys = [key for key, _ in known]
+    if output in keys:
+        return output
+    number = int(output) if isinstance(output, str) and output.isdigit() else output
+    if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(keys):
+        return keys[number]
+    raise unknown("output", output, keys)
+
+
+def _kind(result: Any) -> str:
+    return "None" if result is None else f"a {type(result).__name__} without arrays"
