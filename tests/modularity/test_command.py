@@ -79,7 +79,7 @@ def test_long_searches_show_their_progress(run, net, monkeypatch):
 
 
 BAD_FILES = {
-    "missing": (None, "weights: got 'bad.npz', expected the path of an .npz file that exists"),
+    "missing": (None, "weights: got 'bad.npz', expected the path of an .npz or .safetensors file that exists"),
     "no arrays": (b"nonsense", "weights: got 'bad.npz', expected an .npz file of arrays that can be read"),
     "damaged": (b"PK\x03\x04 and then nothing", "weights: got 'bad.npz', expected an .npz file of arrays"),
     "chain": (
@@ -134,14 +134,20 @@ def test_bad_files_are_one_line_and_exit_code_2(run, name, tmp_path, monkeypatch
         ),
         (["--rows", "columns"], "rows: got 'columns', expected 'inputs' or 'outputs'"),
         (["--rows", "outputs"], "weights[1] ('W2'): got 'shape"),
-        (["--activations", "none.npz"], "activations: got 'none.npz', expected the path of an .npz file"),
+        (
+            ["--activations", "none.npz"],
+            "activations: got 'none.npz', expected the path of an .npz or",
+        ),
         (
             ["--activations", "net.npz"],
             "activations: got '6 arrays', expected one for each of 2 hidden layers",
         ),
         (["--activation", "swish"], "activation: got 'swish', expected a function, or one of linear, relu"),
         (["--data", "net.npz"], "data: got \"arrays ['W1', 'W2'"),
-        (["--data", "none.npz"], "data: got 'none.npz', expected the path of an .npz file that exists"),
+        (
+            ["--data", "none.npz"],
+            "data: got 'none.npz', expected the path of an .npz or .safetensors file that exists",
+        ),
         (["--html", "page.pdf"], "out: got 'page.pdf', expected a file name that ends in .html or .md"),
         (["--html", "none/page.html"], "out: got 'none/page.html', expected a file in a folder that exists"),
     ],

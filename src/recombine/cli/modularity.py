@@ -17,7 +17,7 @@ def modularity(
     weights: Annotated[
         Path,
         typer.Argument(
-            help="An .npz file: a matrix for every layer (W1, W2, ...), and maybe biases (b1, ...)."
+            help="An .npz or .safetensors file: a matrix for every layer (W1, W2, ...), and maybe biases (b1, ...)."
         ),
     ],
     modules: Annotated[

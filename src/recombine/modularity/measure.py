@@ -53,13 +53,14 @@ def modularity_report(
 
     **Arguments:**
 
-    - `weights`: a matrix per layer, from input to output; or a mapping of arrays; or the path of an `.npz` file. In the
-        latter two, arrays of two or four axes are weights and arrays of one axis biases, in the natural order of
-        their names (`W1`, `b1`, ..., `W10`). A convolution counts as one number per pair of channels.
+    - `weights`: a matrix per layer, from input to output; or a mapping of arrays; or the path of an `.npz` or
+        `.safetensors` file. In the latter two, arrays of two or four axes are weights and arrays of one axis biases,
+        in the natural order of their names (`W1`, `b1`, ..., `W10`; `0.weight`, `0.bias`, ...). A convolution counts
+        as one number per pair of channels.
     - `modules`: how many, if it is known.
     - `inputs`: the module number of every input, from 0; `"own"` if each is a module of its own.
     - `outputs`: the same for outputs; only together with `inputs`.
-    - `activations`: activity `(rows, units)` of every hidden layer, or the path of an `.npz` file; it tells live units
+    - `activations`: activity `(rows, units)` of every hidden layer, or the path of such a file; it tells live units
         from dead ones better than weights alone.
     - `biases`, `activation`: what else the net needs to be run: `"relu"`, `"tanh"`, `"sigmoid"`, `"linear"`,
         `"leaky_relu:0.1"`, or a function. With them modules can be extracted.

@@ -1,4 +1,4 @@
-"""Weights, biases, activity and data of somebody's net, from arrays or from `.npz` files. Nothing is unpickled."""
+"""Weights, biases, activity and data of somebody's net, from arrays or from files. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.modularity.safetensors import read_safetensors
 
+_PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib"}
 _FILE = "an .npz file of arrays that can be read (nothing is unpickled)"
 
 
@@ -39,7 +41,7 @@ class Arrays:
 
 
 def read_net(weights: Any) -> Arrays:
-    """The arrays of a net, from a list of matrices, a mapping, or the path of an `.npz` file.
+    """The arrays of a net, from a list of matrices, a mapping, or the path of an `.npz` or `.safetensors` file.
 
     In a mapping and in a file, arrays of two or four axes are weights and arrays of one axis biases, each in the
     natural order of their names: `W2` before `W10`. Single numbers are passed over.
@@ -59,7 +61,7 @@ def read_net(weights: Any) -> Arrays:
         return _from_mapping("the net", {str(name): np.asarray(array) for name, array in weights.items()})
     if not isinstance(weights, Sequence | np.ndarray):
         got = type(weights).__name__
-        raise InputError("weights", got, "a list of matrices, a mapping, or the path of an .npz file")
+        raise InputError("weights", got, "a list of matrices, a mapping, or the path of a file")
     return Arrays("the net", weights, (), None)
 
 
@@ -78,10 +80,19 @@ def _from_mapping(name: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
 
 
 def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
-    """The arrays of an `.npz` file by name."""
+    """The arrays of an `.npz` or `.safetensors` file by name; pickles are refused."""
     path = Path(path)
+    if path.suffix.lower() in _PICKLES:
+        raise InputError(
+            field,
+            str(path),
+            "an .npz or .safetensors file (pickles are never read, since they can run any code: write the arrays "
+            "with numpy.savez, or safetensors.torch.save_file for a state dict)",
+        )
     if not path.is_file():
-        raise InputError(field, str(path), "the path of an .npz file that exists")
+        raise InputError(field, str(path), "the path of an .npz or .safetensors file that exists")
+    if path.suffix.lower() == ".safetensors":
+        return read_safetensors(field, path)
     try:
         with path.open("rb") as file:
             if file.read(2) != b"PK":  # a single array, or no NumPy file at all
@@ -95,7 +106,7 @@ def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
 
 
 def read_data(path: str | Path) -> tuple[np.ndarray, np.ndarray | None]:
-    """The arrays `x` and, if it is there, `y` of an `.npz` file."""
+    """The arrays `x` and, if it is there, `y` of an `.npz` or `.safetensors` file."""
     arrays = read_arrays("data", path)
     if "x" not in arrays:
         raise InputError("data", f"arrays {list(arrays)[:8]}", "an array 'x', and 'y' for errors")

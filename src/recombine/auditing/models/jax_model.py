@@ -20,7 +20,7 @@ from recombine.auditing.models.outputs import Place, at, choose, first_array, ro
 from recombine.errors import InputError
 from recombine.nets import staged, trace, weight_matrices
 from recombine.nets.stages import trainable
-from recombine.nets.wiring import _is_map, links, weighted_layers
+from recombine.nets.wiring import links, weighted_layers
 from recombine.probes.connectivity import layer_weights
 
 
@@ -222,6 +222,9 @@ def _converter(model: Any) -> Callable[[Any], Any]:
 
 def _loose_weights(net: Any) -> bool:
     """Whether trained arrays of two or more axes are outside of all dense layers and convolutions."""
-    kept = eqx.filter(net, trainable(net))
-    rest = [leaf for leaf in jax.tree.leaves(kept, is_leaf=_is_map) if not _is_map(leaf)]
-    return any(getattr(leaf, "ndim", 0) >= 2 for leaf in rest)
+
+    def count(tree: Any) -> int:
+        kept = jax.tree.leaves(eqx.filter(tree, trainable(tree)))
+        return sum(leaf.size for leaf in kept if leaf.ndim >= 2)
+
+    return count(net) != count(weighted_layers(net))

@@ -1,0 +1,110 @@
+"""A model by its name, for the command line: `package.module:name`."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import os
+import pkgutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from recombine.auditing.models.failing import as_model_error, unknown, user_code
+from recombine.errors import InputError
+
+_FORM = "package.module:name, such as nets:make_model"
+
+
+def import_model(name: str) -> Any:
+    """The model that a name leads to.
+
+    The current folder can be imported from. A class, and a function that needs no arguments, is called to get the
+    model; anything else is the model itself.
+
+    ```python
+    >>> from recombine.auditing.models import import_model
+    >>> import_model("math:sqrt")(4.0)
+    2.0
+
+    ```
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not colon or not module_name or not attribute or "/" in module_name or module_name.endswith(".py"):
+        raise InputError("model", name, _FORM)
+    with _current_folder():
+        found: Any = _imported(module_name)
+        for step in attribute.split("."):
+            if not hasattr(found, step):
+                raise unknown(
+                    "model", step, _public(found), otherwise=f"a name that is defined in {module_name}"
+                )
+            found = getattr(found, step)
+        return _made(found, attribute)
+
+
+def _imported(name: str) -> ModuleType:
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        absent = error.name or ""
+        if name != absent and not name.startswith(f"{absent}."):
+            raise as_model_error(f"while importing {name}", error) from error
+        near = difflib.get_close_matches(name, [found.name for found in pkgutil.iter_modules([os.getcwd()])])
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        expected = f"a module that can be imported from the current folder{hint}"
+        raise InputError("model", absent, expected) from None
+    except (Exception, SystemExit) as error:
+        raise as_model_error(f"while importing {name}", error) from error
+
+
+def _made(found: Any, name: str) -> Any:
+    if not isinstance(found, type) and not inspect.isfunction(found):
+        return found
+    needed = _needed(found)
+    if not needed:
+        with user_code(f"while calling {name}()"):
+            return found()
+    if isinstance(found, type):
+        got = f"the class {name}, which needs {', '.join(needed)}"
+        raise InputError("model", got, "a model, or a function without arguments that makes it")
+    return found
+
+
+def _needed(function: Any) -> list[str]:
+    """Arguments that must be given; `*inputs` counts, since a function with it takes inputs."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    free = [inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL][: 1 + isinstance(function, type)]
+    return [p.name for p in parameters if p.default is inspect.Parameter.empty and p.kind not in free]
+
+
+def _public(module: Any) -> list[str]:
+    """Names of what could be a model: those that the module defines itself, if it defines any."""
+    names = [name for name in vars(module) if not name.startswith("_")] if hasattr(module, "__dict__") else []
+    values = {name: getattr(module, name) for name in names}
+    usable = [
+        name
+        for name, value in values.items()
+        if not isinstance(value, ModuleType) and (callable(value) or hasattr(value, "predict"))
+    ]
+    own = getattr(module, "__name__", None)
+    defined = [name for name in usable if getattr(values[name], "__module__", own) == own]
+    return defined or usable
+
+
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    folder = os.getcwd()
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
