@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         theory,
     )
     from recombine.advice import Advice, advise
+    from recombine.auditing import AuditReport, audit
     from recombine.fit import Fitted, Noise, Penalty, Recipe, Schedule, adam, adamw, sgd
     from recombine.modularity import ModularityReport, modularity_report
     from recombine.probes.interaction import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "AsymmetryReport",
+    "AuditReport",
     "DatasetError",
     "Fitted",
     "InputError",
@@ -72,6 +74,7 @@ __all__ = [
     "adamw",
     "advise",
     "asymmetry_report",
+    "audit",
     "bump_code",
     "bump_images",
     "bumps",
@@ -104,6 +107,7 @@ __all__ = [
 
 _HOMES = {
     "recombine.advice": "Advice advise",
+    "recombine.auditing": "AuditReport audit",
     "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
     "recombine.modularity": "ModularityReport modularity_report",
     "recombine.probes.interaction": "AsymmetryReport InteractionProfile asymmetry_report discover_slots "

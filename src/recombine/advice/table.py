@@ -147,7 +147,7 @@ def observe(
         space,
         np.stack(codes, axis=1),
         training,
-        None if target is None else _target(frame, target),
+        None if target is None else values_of(frame, target),
         None if cost is None else _cost(frame, cost),
         content,
         cut,
@@ -247,7 +247,8 @@ def _binned(values: pl.Series, name: str, bins: int) -> tuple[list[Any], Int[np.
     return ranges, code, ranges
 
 
-def _target(frame: pl.DataFrame, name: str) -> np.ndarray:
+def values_of(frame: pl.DataFrame, name: str) -> np.ndarray:
+    """A column of numbers (float64; also if a file has them as words) or of words (object), missing ones NaN or None."""
     values = frame[name]
     if values.dtype == pl.String:
         numbers = values.cast(pl.Float64, strict=False)

@@ -121,9 +121,9 @@ def superposition_index(
     chosen = np.flatnonzero(~np.asarray(seen, dtype=bool)) if rows is None else np.asarray(rows)
     chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
     pairs = {
-        "with_superposition": _pearson(outputs[chosen], superposed[chosen]),
-        "with_truth": _pearson(outputs[chosen], targets[chosen]),
-        "truth_with_superposition": _pearson(targets[chosen], superposed[chosen]),
+        "with_superposition": correlations(outputs[chosen], superposed[chosen]),
+        "with_truth": correlations(outputs[chosen], targets[chosen]),
+        "truth_with_superposition": correlations(targets[chosen], superposed[chosen]),
     }
     means = {name: float(r.mean()) if r.size else float("nan") for name, r in pairs.items()}
     return SuperpositionIndex(
@@ -137,7 +137,7 @@ def superposition_index(
     )
 
 
-def _pearson(
+def correlations(
     a: Float[np.ndarray, "rows ..."], b: Float[np.ndarray, "rows ..."]
 ) -> Float[np.ndarray, " rows"]:
     """Row-wise Pearson correlation; 0 where either row is constant."""

@@ -1,0 +1,288 @@
+"""Findings from answers alone: does the model compose, and if not, what do its wrong answers look like?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.explanations import (
+    MOSTLY,
+    Explanation,
+    Failure,
+    answers_of_seen,
+    explain,
+    explains,
+    preferred,
+    superposed,
+)
+from recombine.auditing.finding import Finding, open_finding, plain
+from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
+from recombine.auditing.scores import COMPOSES, Scores
+from recombine.probes.superposition import correlations
+from recombine.report import fixed, number, percent
+
+SLIGHT = {"regression": 0.01, "classification": 0.1}
+"""A model that handles unseen cells like seen ones has a failure to explain if its error is above this share of a
+constant's: a rule may govern both. (Answers that keep nine tenths of their size have a hundredth of its error.)"""
+LEAST_CELLS = 5
+"""Unseen cells below which no failure can be told from chance by permutation."""
+ADDITIVE = 0.99
+"""Answers of which effects of single factors explain this much are sums."""
+IDS = ("memorisation_leak", "shortcut", "superposition", "additive_only")
+
+
+def behaviour(
+    cells: Cells, scores: Scores, names: Sequence[str], *, seed: int = 0
+) -> tuple[list[Finding], Failure | None, Explanation | None]:
+    """The five findings, the rules that were tried, and the rule that explains the failure, if one does."""
+    composes = _composes(scores)
+    if not scores.cells_unseen:
+        why = "No unseen cell has a target, so what the model says there cannot be judged. Targets for some would do."
+        return [composes, *(open_finding(id, why) for id in IDS)], None, None
+    failure = explain(cells, seed=seed)
+    chosen = None
+    slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
+    if composes.holds is not True or scores.unseen.value > slight:
+        chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
+    if chosen is not None and composes.holds is not False:
+        composes = _not_composing(composes, scores)
+    facts = _Facts(cells, scores, names, failure, chosen, composes.holds)
+    rest = [_leak(facts), _shortcut(facts), _superposition(facts, seed), _additive(facts)]
+    return [composes, *rest], failure, chosen
+
+
+class _Facts:
+    """What the findings are made of."""
+
+    def __init__(
+        self,
+        cells: Cells,
+        scores: Scores,
+        names: Sequence[str],
+        failure: Failure,
+        chosen: Explanation | None,
+        composes: bool | None,
+    ) -> None:
+        self.cells, self.scores, self.names = cells, scores, names
+        self.failure, self.chosen, self.composes = failure, chosen, composes
+
+    def holds(self, id: str) -> bool | None:
+        """Whether the rule for a finding is the one that explains the failure."""
+        if self.composes is True:
+            return False
+        if self.chosen is not None:
+            return self.chosen.finding == id
+        best = self.failure.best(id)
+        if best is None:
+            return False if not self.failure.tried else None
+        if self.scores.cells_unseen < LEAST_CELLS:
+            return None
+        return False if best.share.high < MOSTLY or not best.share.value >= MOSTLY else None
+
+    def why_not(self, id: str) -> str:
+        """Why a finding does not hold, or is not known."""
+        if self.composes is True:
+            return "There is no failure to explain."
+        if self.scores.cells_unseen < LEAST_CELLS:
+            return f"{self.scores.cells_unseen} unseen cells are too few to tell; {LEAST_CELLS} or more could decide."
+        best = self.failure.best(id)
+        if best is None or not np.isfinite(best.share.value):
+            return "It says nothing about these answers."
+        share = f"It would explain {percent(max(0.0, best.share.value))} of what goes wrong on unseen cells"
+        if self.chosen is not None and self.chosen.finding:
+            return f"{share}; another finding explains more ({percent(self.chosen.share.value)})."
+        if self.chosen is not None:
+            return f"{share}, but the model gives one and the same answer, which is simpler."
+        if explains(best) or best.share.value < MOSTLY:
+            return f"{share}."
+        luck = f"errors at random places look like that in {percent(best.chance)} of cases"
+        return f"{share}, but {luck}; more unseen cells would decide."
+
+    def details(self, id: str) -> dict[str, Any]:
+        """The best rule's share of the failure, in plain values."""
+        best = self.failure.best(id)
+        if best is None:
+            return {}
+        ends = [plain(end) for end in best.share.pair]
+        return {"rule": best.rule, "explains": plain(best.share.value), "interval": ends, "chance": best.chance}
+
+
+def _composes(scores: Scores) -> Finding:
+    means = "share of the way from a constant's error to the error on seen cells"
+    holds = scores.composes
+    if not np.isfinite(scores.unseen.value):
+        why = "No unseen cell has a target, so it cannot be said. Targets for five or more unseen cells would decide."
+        return open_finding("composes", why, means)
+    seen, unseen = number(scores.seen.value), number(scores.unseen.value)
+    constant = number(scores.baselines["constant"].value)
+    errors = f"Unseen combinations have an error of {unseen}, seen ones {seen}, a constant answer {constant}."
+    if holds:
+        why = f"{errors} They are handled like seen ones."
+    elif holds is False and not scores.learned:
+        why = f"{errors} Even the seen ones are not learned, so there is nothing that could carry over."
+    elif holds is False:
+        why = f"{errors} What was learned on seen combinations does not carry over."
+    elif not scores.learned:
+        why = f"{errors} The seen ones are only partly learned; train longer, then ask again."
+    else:
+        low, high = scores.transfer.pair
+        why = (
+            f"{errors} That is {percent(scores.transfer.value)} of the way, give or take ({percent(low)} to "
+            f"{percent(high)}; {percent(COMPOSES)} is asked for); more unseen cells would decide."
+        )
+    return Finding("composes", holds, scores.transfer, means, why, {})
+
+
+def _not_composing(composes: Finding, scores: Scores) -> Finding:
+    """A rule that ignores how factors combine explains the errors, so that seen cells are no better is no comfort."""
+    seen, unseen = number(scores.seen.value), number(scores.unseen.value)
+    why = (
+        f"Unseen combinations have an error of {unseen}, seen ones {seen}: both are answered by the rule that is named "
+        "below, which does not compose."
+    )
+    return Finding("composes", False, composes.estimate, composes.means, why, {})
+
+
+def _leak(facts: _Facts) -> Finding:
+    id, failure = "memorisation_leak", facts.failure
+    holds, best = facts.holds(id), facts.failure.best(id)
+    regression = facts.cells.kind == "regression"
+    means = "slope of unseen answers on the truth" if regression else "share of the failure that copies explain"
+    estimate = failure.slope if regression else (best.share if best else UNKNOWN)
+    details = facts.details(id)
+    if regression:
+        details |= {"slope": plain(failure.slope.value), "slope_seen": plain(failure.slope_seen)}
+    if holds:
+        assert facts.chosen is not None
+        if facts.chosen.rule == "slope":
+            kept = percent(max(0.0, failure.slope.value))
+            why = (
+                f"Unseen answers keep only {kept} of their size (seen ones {percent(failure.slope_seen)}): the model "
+                "stores whole combinations beside their parts, and what it stored so is missing for new ones."
+            )
+        else:
+            why = (
+                f"For {percent(facts.chosen.share.value)} of what goes wrong, the answer is that of a seen combination "
+                "that shares levels with the new one: the model looks up its memory instead of composing."
+            )
+    else:
+        why = facts.why_not(id)
+        if regression and facts.composes is not True and np.isfinite(failure.slope.value):
+            why = f"Unseen answers follow the truth with a slope of {fixed(failure.slope.value, 2)}. {why}"
+    return Finding(id, holds, estimate, means, why, details)
+
+
+def _shortcut(facts: _Facts) -> Finding:
+    id = "shortcut"
+    holds, best = facts.holds(id), facts.failure.best("shortcut")
+    means = "share of unseen answers that the factors of the shortcut explain"
+    if facts.chosen is not None and facts.chosen.finding == id:
+        best = facts.chosen
+    if best is None:
+        return Finding(id, holds, UNKNOWN, means, facts.why_not(id), {})
+    words = " and ".join(f"'{facts.names[axis]}'" for axis in best.factors)
+    said, needed = _explained(facts, best)
+    details = facts.details(id) | {
+        "factors": [facts.names[axis] for axis in best.factors],
+        "explained_of_answers": plain(said.value),
+        "explained_of_truth": plain(needed),
+    }
+    if holds:
+        why = (
+            f"{words} alone explains {percent(said.value)} of the answers for unseen combinations; of the truth it "
+            f"explains {percent(max(0.0, needed))}. The model goes by what was enough in training."
+        )
+    else:
+        why = facts.why_not(id)
+    return Finding(id, holds, said, means, why, details)
+
+
+def _explained(facts: _Facts, best: Explanation) -> tuple[Estimate, float]:
+    """How much of the unseen answers, and of the truth, a shortcut explains: variance, or labels."""
+    cells, chosen = facts.cells, facts.failure.cells
+    seen = answers_of_seen(cells)
+    rules = [seen.given(best.factors, cells.cells[chosen], by_rows=by_rows) for by_rows in (True, False)]
+    rule = min(rules, key=lambda one: float(((one - cells.answers[chosen]) ** 2).sum()))
+    sampler = Resampler((len(chosen),))
+    if cells.kind == "classification":
+        said, true = ((rule * x[chosen]).sum(axis=1) for x in (cells.answers, cells.targets))
+        return sampler.estimate(float(said.mean()), sampler.means(0, said), [0]), float(true.mean())
+
+    def parts(x: np.ndarray) -> np.ndarray:
+        centre = x.mean(axis=0)
+        return np.stack([((x - rule) ** 2).sum(axis=1), ((x - centre) ** 2).sum(axis=1)], axis=1)
+
+    def r2(sums: np.ndarray) -> np.ndarray:
+        return 1 - sums[..., 0] / np.maximum(sums[..., 1], 1e-300)
+
+    said, true = (parts(x[chosen].astype(np.float64)) for x in (cells.answers, cells.targets))
+    found = sampler.estimate(float(r2(said.mean(axis=0))), r2(sampler.means(0, said)), [0])
+    return found, float(r2(true.mean(axis=0)))
+
+
+def _superposition(facts: _Facts, seed: int) -> Finding:
+    id = "superposition"
+    means = "correlation of unseen outputs with the sum of seen ones that share a level"
+    best = facts.failure.best(id)
+    if facts.cells.kind == "classification" or facts.cells.answers.shape[1] < 2:
+        why = "It is about outputs with many numbers, such as pictures; these have one."
+        return Finding(id, False, UNKNOWN, means, why, {})
+    cells, chosen = facts.cells, facts.failure.cells
+    sums = superposed(answers_of_seen(cells), cells.cells[chosen])
+    with_sum = correlations(cells.answers[chosen].astype(np.float64), sums)
+    with_truth = correlations(
+        cells.answers[chosen].astype(np.float64), cells.targets[chosen].astype(np.float64)
+    )
+    sampler = Resampler((len(chosen),), seed=seed)
+    estimate = sampler.estimate(float(with_sum.mean()), sampler.means(0, with_sum), [0])
+    details = facts.details(id) | {"with_truth": plain(float(with_truth.mean()))}
+    holds = facts.holds(id)
+    if best is None and facts.composes is not True:
+        why = "The outputs have too few numbers to tell a sum of seen outputs from something else (16 would do)."
+        return Finding(id, False if facts.chosen else None, estimate, means, why, details)
+    both = f"{fixed(with_sum.mean(), 2)} with that sum, {fixed(with_truth.mean(), 2)} with the truth"
+    if holds:
+        why = (
+            "Outputs for unseen combinations are sums of seen outputs that share a level with them (correlation "
+            f"{both}): the model overlays what it knows instead of drawing something new."
+        )
+    else:
+        why = f"{facts.why_not(id)} (Correlation of unseen outputs: {both}.)"
+    return Finding(id, holds, estimate, means, why, details)
+
+
+def _additive(facts: _Facts) -> Finding:
+    id = "additive_only"
+    means = "share of the failure that sums of effects explain"
+    orders = [one for one in facts.failure.tried if one.rule == "additive"]
+    best = facts.chosen if facts.chosen is not None and facts.chosen.finding == id else facts.failure.best(id)
+    holds = facts.holds(id)
+    if best is None:
+        return Finding(id, holds, UNKNOWN, means, facts.why_not(id), {})
+    details = facts.details(id) | {
+        "order": best.order,
+        "explains_by_order": {str(one.order): plain(one.share.value) for one in orders},
+    }
+    if holds:
+        what = "single factors" if best.order == 1 else f"up to {best.order} factors"
+        error = facts.scores.baselines.get(f"additive_{best.order}")
+        off = f" (the best such sum has an error of {number(error.value)})" if error else ""
+        why = (
+            f"Unseen answers are sums of effects of {what}; these explain {percent(best.share.value)} of what goes "
+            f"wrong. The task is not such a sum{off}, and interactions of more factors are missing."
+        )
+    else:
+        why = facts.why_not(id)
+    return Finding(id, holds, best.share, means, why, details)
+
+
+def _sums(cells: Cells) -> bool:
+    """Whether the model's answers for seen cells are sums of effects of single factors."""
+    seen = answers_of_seen(cells)
+    if not seen.can_add(1) or len(cells.sizes) < 2:
+        return False
+    spread = ((seen.values - seen.values.mean(axis=0)) ** 2).sum()
+    return bool(((seen.additive(1, seen.cells) - seen.values) ** 2).sum() <= (1 - ADDITIVE) * spread)

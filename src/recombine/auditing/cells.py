@@ -1,0 +1,123 @@
+"""Rows gathered into cells: what was wanted and what was said, on average, for every combination of levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import sparse
+
+from recombine.advice import Observations
+from recombine.auditing.answers import Answers, Kind
+from recombine.auditing.extrapolation import decide
+from recombine.theory import Conjunctions
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells that have rows, in C order.
+
+    - `cells`: `(cells, factors)` level indices; `sizes`: levels of every factor; `rows`: how many each has.
+    - `seen`: whether training has the cell; `familiar`: whether training has all of its levels.
+    - `targets`, `answers`: `(cells, outputs)` means; targets are NaN where no row of the cell has one.
+    - `error`: `(cells,)`, mean over the rows that judge the model: of seen cells rows that training did not have, where
+        most seen cells have such rows (`held_out` is then true), otherwise all rows.
+    - `error_of_constant`: the same for the mean of the training targets (the commonest label); `scatter`: the same for
+        the cell's own mean, which no function of the cell can do better than.
+    """
+
+    kind: Kind
+    sizes: tuple[int, ...]
+    cells: Int[np.ndarray, "cells factors"]
+    rows: Int[np.ndarray, " cells"]
+    training_rows: Int[np.ndarray, " cells"]
+    seen: Bool[np.ndarray, " cells"]
+    familiar: Bool[np.ndarray, " cells"]
+    targets: Float[np.ndarray, "cells outputs"]
+    answers: Float[np.ndarray, "cells outputs"]
+    error: Float[np.ndarray, " cells"]
+    error_of_constant: Float[np.ndarray, " cells"]
+    scatter: Float[np.ndarray, " cells"]
+    constant: Float[np.ndarray, " outputs"]
+    held_out: bool
+
+    @cached_property
+    def known(self) -> Bool[np.ndarray, " cells"]:
+        """Cells with a target."""
+        return np.isfinite(self.error)
+
+    @cached_property
+    def inside(self) -> Int[np.ndarray, " inside"]:
+        """Seen cells with a target."""
+        return np.flatnonzero(self.seen & self.known)
+
+    @cached_property
+    def outside(self) -> Int[np.ndarray, " outside"]:
+        """Unseen cells with a target all of whose levels are seen: those that test composition."""
+        return np.flatnonzero(~self.seen & self.familiar & self.known)
+
+
+def gather(table: Observations, answers: Answers) -> Cells:
+    """Means and errors of all cells that have rows."""
+    codes, place = np.unique(table.codes, return_inverse=True)
+    sizes = table.space.shape
+    cells = np.stack(np.unravel_index(codes, sizes), axis=1)
+    n = len(codes)
+    rows = np.bincount(place, minlength=n)
+    training = np.bincount(place[table.seen], minlength=n)
+    seen = training > 0
+    familiar = ~Conjunctions.of(table.train, sizes, order=1).missing(cells).any(axis=1)
+    fresh = ~table.seen & seen[place]
+    judged = np.bincount(place[fresh & answers.known], minlength=n) > 0
+    held_out = bool(judged[seen].mean() > 0.5)
+    counts = answers.known & (fresh if held_out else np.ones_like(fresh)) | (answers.known & ~seen[place])
+    constant = _constant(answers, table.seen)
+
+    def error(of: np.ndarray | None = None) -> Float[np.ndarray, " cells"]:
+        return _means(answers.row_errors(of)[:, None], place, n, counts)[:, 0]
+
+    targets = _means(answers.targets, place, n, answers.known)
+    return Cells(
+        kind=answers.kind,
+        sizes=sizes,
+        cells=cells,
+        rows=rows,
+        training_rows=training,
+        seen=seen,
+        familiar=familiar,
+        targets=targets,
+        answers=_means(answers.answers, place, n, np.ones(len(place), dtype=bool)),
+        error=error(),
+        error_of_constant=error(np.broadcast_to(constant, answers.targets.shape)),
+        scatter=error(decide(np.nan_to_num(targets), answers.kind)[place]),
+        constant=constant,
+        held_out=held_out,
+    )
+
+
+def _constant(answers: Answers, seen: Bool[np.ndarray, " rows"]) -> Float[np.ndarray, " outputs"]:
+    """The best single answer for training rows."""
+    known = seen & answers.known
+    if not known.any():
+        return np.zeros(answers.targets.shape[1])
+    mean = answers.targets[known].mean(axis=0, dtype=np.float64)
+    return mean if answers.kind == "regression" else np.eye(len(mean))[mean.argmax()]
+
+
+def _means(
+    values: Float[np.ndarray, "rows outputs"],
+    place: Int[np.ndarray, " rows"],
+    n: int,
+    counted: Bool[np.ndarray, " rows"],
+) -> Float[np.ndarray, "cells outputs"]:
+    """Means over the counted rows of every cell; NaN for cells without any."""
+    chosen = np.flatnonzero(counted)
+    total = np.bincount(place[chosen], minlength=n)
+    weights = 1.0 / np.maximum(total, 1)[place[chosen]]
+    average = sparse.csr_array((weights, (place[chosen], np.arange(len(chosen)))), shape=(n, len(chosen)))
+    picked = values if len(chosen) == len(values) else values[chosen]
+    found = average @ picked
+    found[total == 0] = np.nan
+    return found

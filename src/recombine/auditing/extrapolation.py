@@ -1,0 +1,120 @@
+"""What predictors without any notion of the task would answer for a cell, from the answers for seen cells.
+
+They are baselines if they start from the targets of seen cells, and explanations of a model's answers if they start from
+the model's own answers for seen cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import linalg
+
+from recombine.auditing.answers import Kind
+from recombine.theory import Conjunctions
+from recombine.theory.conjunctions import Subset, codes_of
+
+MOST_COLUMNS = 1500
+"""Seen conjunctions up to which effects are fitted."""
+BLOCK = 2**24
+"""Pairs of cells that are compared at a time."""
+RIDGE = 1e-10
+"""Share of the largest entry that makes normal equations regular; the fit is then that of least norm."""
+
+
+@dataclass(frozen=True, eq=False)
+class FromSeen:
+    """Values of seen cells, to be carried over to others.
+
+    - `cells`: `(seen, factors)` level indices; `values`: `(seen, outputs)`; `rows`: how many rows training has of each.
+    """
+
+    kind: Kind
+    sizes: tuple[int, ...]
+    cells: Int[np.ndarray, "seen factors"]
+    values: Float[np.ndarray, "seen outputs"]
+    rows: Int[np.ndarray, " seen"]
+
+    def constant(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
+        """One answer for all."""
+        mean = decide(np.average(self.values, axis=0, weights=self.rows)[None], self.kind)
+        return np.repeat(mean, len(cells), axis=0)
+
+    def given(
+        self, subset: Subset, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """The mean (commonest) answer among seen cells with the same levels at some factors; else the constant.
+
+        - `by_rows`: whether seen cells count by their training rows, or each once.
+        """
+        weights = self.rows if by_rows else np.ones(len(self.rows))
+        known, group = np.unique(codes_of(self.cells, subset, self.sizes), return_inverse=True)
+        sums = np.zeros((len(known), self.values.shape[1]))
+        np.add.at(sums, group, self.values * weights[:, None])
+        means = decide(sums / np.bincount(group, weights=weights)[:, None], self.kind)
+        wanted = codes_of(cells, subset, self.sizes)
+        place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return np.where((known[place] == wanted)[:, None], means[place], self.constant(cells))
+
+    def can_add(self, order: int) -> bool:
+        """Whether effects up to this order are few enough to be fitted."""
+        return Conjunctions.of(self.cells, self.sizes, order=order).starts[-1] <= MOST_COLUMNS
+
+    def additive(
+        self, order: int, cells: Int[np.ndarray, "cells factors"]
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """The best sum of effects of up to `order` factors, fitted to seen cells; unseen conjunctions add nothing."""
+        found = Conjunctions.of(self.cells, self.sizes, order=order)
+        design = found.design(self.cells)
+        gram = (design.T @ design).toarray()
+        gram[np.diag_indices_from(gram)] += RIDGE * gram.max()
+        weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), design.T @ self.values)
+        return decide(found.design(cells) @ weights, self.kind)
+
+    def nearest(
+        self, cells: Int[np.ndarray, "cells factors"], *, first: bool = False
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """The mean (commonest) answer of the seen cells that share most levels, or the answer of the first of them."""
+        found = []
+        for near in self.neighbours(cells):
+            near = near & (np.cumsum(near, axis=1) == 1) if first else near
+            found.append(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True))
+        return decide(np.concatenate(found), self.kind)
+
+    def neighbours(self, cells: Int[np.ndarray, "cells factors"]) -> Iterator[np.ndarray]:
+        """Which seen cells share most levels with each cell, `(cells, seen)` in blocks."""
+        step = max(1, BLOCK // len(self.cells))
+        for start in range(0, len(cells), step):
+            shared = np.zeros((len(cells[start : start + step]), len(self.cells)), dtype=np.int8)
+            for axis in range(cells.shape[1]):
+                shared += cells[start : start + step, None, axis] == self.cells[None, :, axis]
+            yield shared == shared.max(axis=1, keepdims=True)
+
+    def beside(
+        self, cells: Int[np.ndarray, "cells factors"], *, power: int
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """The answer of the seen cell whose level numbers are nearest, by city-block (1) or Euclidean distance (2)."""
+        found = []
+        step = max(1, BLOCK // len(self.cells))
+        for start in range(0, len(cells), step):
+            apart = np.zeros((len(cells[start : start + step]), len(self.cells)))
+            for axis in range(cells.shape[1]):
+                apart += np.abs(cells[start : start + step, None, axis] - self.cells[None, :, axis]) ** power
+            found.append(self.values[apart.argmin(axis=1)])
+        return decide(np.concatenate(found), self.kind)
+
+
+def decide(values: Float[np.ndarray, "cells outputs"], kind: Kind) -> Float[np.ndarray, "cells outputs"]:
+    """Votes for classes as the one-hot code of the winner; quantities as they are."""
+    if kind == "regression":
+        return values
+    # of equal votes the first wins, whatever rounding says
+    return np.eye(values.shape[1])[(values > values.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)]
+
+
+def orders_below(sizes: Sequence[int], most: int = 3) -> range:
+    """Orders at which effects say something: below the number of factors."""
+    return range(1, min(len(sizes) - 1, most) + 1)

@@ -1,0 +1,143 @@
+"""What the split alone would have predicted, beside what happened, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Bool, Float, Int
+
+from recombine.advice import Advice, Observations
+from recombine.advice.assembly import advice_on
+from recombine.advice.profile import profile_of
+from recombine.advice.result import Wishes
+from recombine.auditing.cells import Cells
+from recombine.auditing.extrapolation import FromSeen, orders_below
+from recombine.errors import InputError
+
+SMALL = 0.6
+"""Cells whose answers are forecast to shrink below this share are at risk."""
+ADDITIVE = 0.99
+"""Seen targets of which sums explain this share are additive."""
+WRONG = 0.1
+"""A cell is wrong if its error is above this share of a constant's, and above almost all seen cells; for classes, if
+most of its rows have the wrong label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Unseen cells by what was to be expected and what was observed.
+
+    - `cells`: their numbers among the cells of the table; `order`: at which the seen targets are sums, `None` if at none
+        below the number of factors.
+    - `determined`: whether training determines the cell at that order; `retention`: what the kernel theory expects to
+        remain of its answer; `at_risk`: either says that it may go wrong.
+    - `error`, `wrong`: what was observed; NaN and false without a target.
+    """
+
+    advice: Advice
+    order: int | None
+    cells: Int[np.ndarray, " unseen"]
+    determined: Bool[np.ndarray, " unseen"]
+    retention: Float[np.ndarray, " unseen"]
+    at_risk: Bool[np.ndarray, " unseen"]
+    error: Float[np.ndarray, " unseen"]
+    wrong: Bool[np.ndarray, " unseen"]
+
+    @property
+    def known(self) -> Bool[np.ndarray, " unseen"]:
+        """Cells with a target."""
+        return np.isfinite(self.error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts, and the cells to add, as plain values."""
+        known = self.known
+        plain = self.advice.to_dict()
+        return {
+            "order": self.order,
+            "unseen": len(self.cells),
+            "at_risk": int(self.at_risk.sum()),
+            "wrong": int(self.wrong[known].sum()),
+            "at_risk_and_wrong": int((self.at_risk & self.wrong)[known].sum()),
+            "neither": int((~self.at_risk & ~self.wrong)[known].sum()),
+            "additions": self.additions(),
+            "split": plain,
+        }
+
+    def additions(self) -> list[dict[str, Any]]:
+        """The fewest cells that would determine all others at that order, by their levels."""
+        found = self.advice.orders.get(self.order or 1)
+        return [] if found is None else [self.advice.table.describe(cell) for cell in found.additions.cells]
+
+    def table(self) -> pl.DataFrame:
+        """One row per unseen cell: levels, forecast, and what was observed."""
+        space = self.advice.table.space
+        levels = self.advice.targets
+        columns: dict[str, Any] = {
+            factor.name: pl.Series(factor.levels).gather(levels[:, axis])
+            for axis, factor in enumerate(space.factors)
+        }
+        return pl.DataFrame(
+            columns
+            | {
+                "determined": self.determined,
+                "retention": self.retention,
+                "at_risk": self.at_risk,
+                "error": self.error,
+                "wrong": self.wrong,
+            }
+        )
+
+
+def forecast(table: Observations, cells: Cells, target: np.ndarray | None) -> Forecast | str:
+    """The advice on the split, laid beside the errors; a sentence if it cannot be had."""
+    wishes = Wishes((1, 2)[: len(cells.sizes)], profile_of(None, len(cells.sizes)), True, (), (), "table")
+    try:
+        advice = advice_on(replace(table, target=target), wishes)
+    except InputError as error:
+        if target is None:
+            return f"The advice on the split was left out: {error}."
+        return forecast(table, cells, None)
+    order = additive_order(cells)
+    codes = np.ravel_multi_index(tuple(cells.cells.T), cells.sizes)
+    place = np.searchsorted(codes, np.ravel_multi_index(tuple(advice.targets.T), cells.sizes))
+    judged = advice.orders.get(order) if order is not None else None
+    determined = np.zeros(len(place), dtype=bool) if judged is None else judged.determined
+    kept = advice.retention
+    error = cells.error[place]
+    return Forecast(
+        advice, order, place, determined, kept, ~determined | (kept < SMALL), error, is_wrong(cells)[place]
+    )
+
+
+def additive_order(cells: Cells) -> int | None:
+    """The lowest order at which sums of effects explain the seen targets."""
+    inside = cells.inside
+    if not len(inside):
+        return 1
+    values = cells.targets[inside].astype(np.float64)
+    seen = FromSeen(cells.kind, cells.sizes, cells.cells[inside], values, np.ones(len(inside), dtype=int))
+    spread = ((values - values.mean(axis=0)) ** 2).sum()
+    for order in orders_below(cells.sizes, most=2):
+        if not seen.can_add(order):
+            continue
+        fit = seen.additive(order, seen.cells)
+        if cells.kind == "classification":
+            fits = (fit * values).sum(axis=1).mean() >= ADDITIVE
+        else:
+            fits = ((fit - values) ** 2).sum() <= (1 - ADDITIVE) * spread
+        if fits:
+            return order
+    return None
+
+
+def is_wrong(cells: Cells) -> Bool[np.ndarray, " cells"]:
+    """Which cells the model gets wrong."""
+    if cells.kind == "classification":
+        return np.nan_to_num(cells.error) > 0.5
+    usual = float(np.quantile(cells.error[cells.inside], 0.95)) if len(cells.inside) else 0.0
+    known = cells.known & cells.familiar
+    bound = max(usual, WRONG * float(cells.error_of_constant[known].mean())) if known.any() else np.inf
+    return np.nan_to_num(cells.error) > bound

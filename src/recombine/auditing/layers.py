@@ -1,0 +1,242 @@
+"""What happens inside: can factors be read from a layer, are they kept apart, is it bent where it was not trained?
+
+Levels that are numbers have neighbours, and a layer's derivative along such a factor is the difference between them, as
+in `recombine.probes.metric_tensor`. Levels that are words have none; there a cell is compared with the mean of the cells
+that differ from it in that factor alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.resampling import Estimate, Resampler
+from recombine.errors import InputError
+from recombine.probes.geometry import log10_volume
+from recombine.probes.representation import ridge_probe
+from recombine.theory import SalienceEstimate, estimate_salience
+
+MOST_PROBED = 500
+"""Cells from which factors are read; more are sampled."""
+MOST_COMPARED = 400
+"""Cells whose similarities make up the salience; more are sampled."""
+LEAST_PROBED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer.
+
+    - `readable`: `(factors,)` cross-validated R² of every factor, over cells; NaN if there are too few cells.
+    - `factorisation`, `volume_gap`: over cells that have neighbours in all factors, with `draws` over resampled cells
+        so that layers can be compared; unknown if there are none.
+    - `salience`: of conjunctions, `None` where similarities do not allow it, and `why_no_salience` then says why.
+    """
+
+    name: str
+    units: int
+    readable: Float[np.ndarray, " factors"]
+    factorisation: Estimate
+    factorisation_draws: Float[np.ndarray, " resamples"]
+    volume_gap: Estimate
+    volume_gap_draws: Float[np.ndarray, " resamples"]
+    log_volume: Float[np.ndarray, " placed"]
+    salience: SalienceEstimate | None
+    why_no_salience: str
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """All layers from input to output; `placed` are the cells at which geometry was measured."""
+
+    layers: tuple[Layer, ...]
+    placed: Int[np.ndarray, " placed"]
+    placed_seen: Bool[np.ndarray, " placed"]
+    targets: Estimate
+    numeric: tuple[bool, ...]
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter(self.layers)
+
+    @property
+    def hidden(self) -> tuple[Layer, ...]:
+        """Those between input and output."""
+        return tuple(layer for layer in self.layers if layer.name not in {"input", "output"})
+
+
+def look_inside(
+    means: Mapping[str, Float[np.ndarray, "cells units"]],
+    cells: Cells,
+    *,
+    numeric: Sequence[bool],
+    seed: int = 0,
+) -> Layers:
+    """Measures every layer from its mean activity by cell, `(cells, units)` in the order of `cells`."""
+    usable = np.flatnonzero(cells.familiar)
+    steps = [_neighbours(cells.cells[usable], axis, cells.sizes, bool(numeric[axis])) for axis in range(len(cells.sizes))]
+    placed = np.flatnonzero(np.logical_and.reduce([step.valid for step in steps]))
+    seen = cells.seen[usable][placed]
+    order = np.argsort(~seen, kind="stable")
+    placed, seen = placed[order], seen[order]
+    sampler = Resampler((int(seen.sum()), int((~seen).sum())), resamples=400, seed=seed)
+    rng = np.random.default_rng([seed, 71])
+    probed = _sample(usable, MOST_PROBED, rng)
+    compared = _sample(usable, MOST_COMPARED, rng)
+    found = tuple(
+        _layer(name, activity, cells, usable, steps, placed, sampler, probed, compared, numeric)
+        for name, activity in means.items()
+    )
+    targets = Estimate(np.nan, np.nan, np.nan)
+    if cells.kind == "regression" and cells.targets.shape[1] > 1 and np.isfinite(cells.targets[usable]).all():
+        g = _metric(cells.targets[usable], steps, placed)
+        targets = _factorisation(g, sampler)[0]
+    return Layers(found, usable[placed], seen, targets, tuple(bool(one) for one in numeric))
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """The derivative along one factor as a difference between two mixtures of cells."""
+
+    valid: Bool[np.ndarray, " cells"]
+    ahead: Int[np.ndarray, " cells"]
+    behind: Int[np.ndarray, " cells"]
+    group: Int[np.ndarray, " cells"] | None
+    scale: Float[np.ndarray, " cells"]
+
+    def __call__(self, activity: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, "rows units"]:
+        if self.group is None:
+            change = activity[self.ahead[rows]].astype(np.float64) - activity[self.behind[rows]]
+            return change * self.scale[rows, None]
+        sums = np.zeros((int(self.group.max()) + 1, activity.shape[1]))
+        np.add.at(sums, self.group, activity)
+        count = np.bincount(self.group)[self.group[rows]][:, None]
+        return (count * activity[rows].astype(np.float64) - sums[self.group[rows]]) / np.maximum(count - 1, 1)
+
+
+def _neighbours(cells: np.ndarray, axis: int, sizes: Sequence[int], numeric: bool) -> _Step:
+    codes = np.ravel_multi_index(tuple(cells.T), tuple(sizes))
+    own = np.arange(len(cells))
+    if not numeric:
+        others = cells.copy()
+        others[:, axis] = 0
+        _, group = np.unique(np.ravel_multi_index(tuple(others.T), tuple(sizes)), return_inverse=True)
+        return _Step(np.bincount(group)[group] > 1, own, own, group, np.ones(len(cells)))
+    ends = []
+    for shift in (1, -1):
+        moved = cells.copy()
+        moved[:, axis] += shift
+        inside = (moved[:, axis] >= 0) & (moved[:, axis] < sizes[axis])
+        moved[~inside] = 0
+        code = np.ravel_multi_index(tuple(moved.T), tuple(sizes))
+        place = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+        ends.append(np.where(inside & (codes[place] == code), place, -1))
+    ahead, behind = ends
+    both = (ahead >= 0) & (behind >= 0)
+    valid = (ahead >= 0) | (behind >= 0)
+    return _Step(
+        valid, np.where(ahead >= 0, ahead, own), np.where(behind >= 0, behind, own), None, np.where(both, 0.5, 1.0)
+    )
+
+
+def _metric(activity: np.ndarray, steps: Sequence[_Step], placed: np.ndarray) -> Float[np.ndarray, "placed f f"]:
+    g = np.zeros((len(placed), len(steps), len(steps)))
+    block = max(1, 2**24 // max(1, len(steps) * activity.shape[1]))
+    for start in range(0, len(placed), block):
+        rows = placed[start : start + block]
+        slopes = [step(activity, rows) for step in steps]
+        for i, j in combinations_with_replacement(range(len(steps)), 2):
+            g[start : start + block, i, j] = g[start : start + block, j, i] = np.einsum(
+                "ru,ru->r", slopes[i], slopes[j]
+            )
+    return g
+
+
+def _factorisation(g: np.ndarray, sampler: Resampler) -> tuple[Estimate, Float[np.ndarray, " resamples"]]:
+    """F = 1 - mean|g_ij| / mean(g_ii + g_jj), mean over pairs of factors, with seen and unseen cells resampled."""
+    factors, (inside, outside) = g.shape[1], sampler.groups
+    if factors < 2 or inside + outside < 2:
+        return Estimate(np.nan, np.nan, np.nan), np.full(len(sampler.counts[0]), np.nan)
+    pairs = list(combinations(range(factors), 2))
+    mixed = np.stack([np.abs(g[:, i, j]) for i, j in pairs], axis=1)
+    size = np.stack([g[:, i, i] + g[:, j, j] for i, j in pairs], axis=1)
+    both = np.concatenate([mixed, size], axis=1)
+
+    def value(sums: np.ndarray) -> np.ndarray:
+        top, bottom = sums[..., : len(pairs)], sums[..., len(pairs) :]
+        return (1 - top / np.maximum(bottom, 1e-30)).mean(axis=-1)
+
+    counts = sampler.counts
+    draws = value(counts[0] @ both[:inside].astype(np.float32) + counts[1] @ both[inside:].astype(np.float32))
+    return sampler.estimate(float(value(both.sum(axis=0))), draws.astype(np.float64), _filled(sampler)), draws
+
+
+def _filled(sampler: Resampler) -> list[int]:
+    return [group for group, n in enumerate(sampler.groups) if n] or [0]
+
+
+def _layer(
+    name: str,
+    activity: np.ndarray,
+    cells: Cells,
+    usable: np.ndarray,
+    steps: Sequence[_Step],
+    placed: np.ndarray,
+    sampler: Resampler,
+    probed: np.ndarray,
+    compared: np.ndarray,
+    numeric: Sequence[bool],
+) -> Layer:
+    g = _metric(activity[usable], steps, placed)
+    score, draws = _factorisation(g, sampler)
+    logs = log10_volume(g / max(float(np.trace(g, axis1=1, axis2=2).mean()), 1e-30)) if len(g) else np.zeros(0)
+    inside, outside = sampler.groups
+    if inside and outside:
+        gaps = sampler.means(1, logs[inside:]) - sampler.means(0, logs[:inside])
+        gap = sampler.estimate(float(logs[inside:].mean() - logs[:inside].mean()), gaps, [0, 1])
+    else:
+        gaps, gap = np.full(len(sampler.counts[0]), np.nan), Estimate(np.nan, np.nan, np.nan)
+    salience, why = None, ""
+    try:
+        salience = estimate_salience(activity[compared], cells.cells[compared], draws=60)
+    except InputError as error:
+        why = f"{error.got}"
+    return Layer(
+        name,
+        activity.shape[1],
+        _readable(activity[probed], cells.cells[probed], numeric),
+        score,
+        draws,
+        gap,
+        gaps,
+        logs,
+        salience,
+        why,
+    )
+
+
+def _readable(activity: np.ndarray, levels: np.ndarray, numeric: Sequence[bool]) -> Float[np.ndarray, " factors"]:
+    """Held-out R² of every factor: of its number, or of the indicators of its levels together."""
+    if len(activity) < LEAST_PROBED or not activity.std(axis=0).any():
+        return np.full(levels.shape[1], np.nan if len(activity) < LEAST_PROBED else 0.0)
+    columns, owner = [], []
+    for axis, is_number in enumerate(numeric):
+        if is_number:
+            columns.append(levels[:, axis : axis + 1].astype(np.float64))
+        else:
+            present = np.unique(levels[:, axis])
+            columns.append((levels[:, axis, None] == present).astype(np.float64))
+        owner += [axis] * columns[-1].shape[1]
+    values = np.concatenate(columns, axis=1)
+    r2, spread = ridge_probe(activity, values)["r2"], values.var(axis=0)
+    weights = np.where(np.isfinite(r2), spread, 0.0)
+    sums = np.bincount(owner, weights=np.nan_to_num(r2) * weights)
+    return sums / np.maximum(np.bincount(owner, weights=weights), 1e-12)
+
+
+def _sample(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))

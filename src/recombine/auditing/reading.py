@@ -1,0 +1,154 @@
+"""What the user brings: a table and columns, or arrays; from memory or from files. Nothing is unpickled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from recombine.advice import Observations, observe
+from recombine.advice.reading import check_columns, load
+from recombine.advice.table import values_of
+from recombine.errors import InputError
+from recombine.modularity.reading import read_arrays
+
+Columns = str | Sequence[str]
+INPUT_NAMES = ("inputs", "x", "X")
+TARGET_NAMES = ("targets", "target", "y")
+SEEN_NAMES = ("seen", "train", "training")
+MARK = "training rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A table of cells with its training rows, and whatever columns or arrays go with it."""
+
+    table: Observations
+    target: np.ndarray | None
+    prediction: np.ndarray | None
+    inputs: Any
+
+
+def read_given(
+    table: Any,
+    *,
+    factors: Sequence[str] | Mapping[str, Any] | None,
+    seen: Any,
+    target: Any = None,
+    prediction: Any = None,
+    inputs: Any = None,
+    bins: Mapping[str, int] | None = None,
+) -> Given:
+    """Reads a table, and columns or arrays beside it, and checks that all have the same rows.
+
+    - `table`: a file, a data frame or a mapping of columns; `None` if `factors` is a mapping of columns itself.
+    - `seen`: as `advise` takes it, or one true or false per row.
+    - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
+    """
+    if table is None and not isinstance(factors, Mapping):
+        raise InputError("table", None, "a table, or factors as a mapping of names to columns")
+    if table is None:
+        table, factors = factors, list(factors)  # type: ignore[arg-type]
+    if factors is None or isinstance(factors, str) or not len(factors):
+        raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
+    if seen is None:
+        raise InputError("seen", None, "which rows are for training: 'split=train', a column, or true and false by row")
+    factors = list(factors)
+    named = {"target": target, "prediction": prediction, "inputs": inputs}
+    wanted = {name: field for field, given in named.items() for name in _names(given)}
+    condition = seen if isinstance(seen, str) else None
+    if condition is not None:
+        wanted[condition.split("=")[0].rstrip("!").strip()] = "seen"
+    name, frame = load(table, dict.fromkeys(factors, "factors") | wanted)
+    check_columns(name, frame.columns, dict.fromkeys(factors, "factors") | wanted)
+    if condition is None:
+        condition, frame = MARK, frame.with_columns(pl.Series(MARK, _mark(seen, len(frame))))
+    used = [name for given in named.values() for name in _names(given)]
+    clash = [name for name in used if name in factors and name not in _names(inputs)]
+    if clash:
+        raise InputError("factors", clash[0], "columns other than targets and predictions")
+    found = replace(observe(frame, factors=factors, seen=condition, bins=bins), name=name)
+    columns = {field: _column(frame, field, given) for field, given in named.items()}
+    return Given(found, columns["target"], columns["prediction"], columns["inputs"])
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    """The columns that an argument names; none if it is an array."""
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given):
+        return tuple(given)
+    return ()
+
+
+def _mark(seen: Any, rows: int) -> np.ndarray:
+    marks = np.asarray(seen)
+    if marks.shape != (rows,):
+        raise InputError("seen", f"shape {marks.shape}", f"true or false for each of the {rows} rows")
+    if marks.dtype != bool and not np.isin(marks, [0, 1]).all():
+        raise InputError("seen", f"values of type {marks.dtype}", "true or false for every row")
+    if not marks.astype(bool).any():
+        raise InputError("seen", "no training row", "at least one")
+    return marks.astype(bool)
+
+
+def _column(frame: pl.DataFrame, field: str, given: Any) -> Any:
+    """Columns by name as one array; arrays as they are, if they have the table's rows."""
+    names = _names(given)
+    if given is None:
+        return None
+    if field == "inputs":
+        return frame.select(names) if names else given
+    if names:
+        columns = [values_of(frame, name) for name in names]
+        if len(columns) == 1:
+            return columns[0]
+        if any(column.dtype == object for column in columns):
+            raise InputError(field, list(names), "columns of numbers, if there are several")
+        return np.stack(columns, axis=1)
+    values = _plain_array(given)
+    if values.ndim < 1 or len(values) != len(frame):
+        got = f"{len(values)} rows" if values.ndim else "a single value"
+        raise InputError(field, got, f"as many as the table has, {len(frame)}")
+    return values
+
+
+def _plain_array(values: Any) -> np.ndarray:
+    """An array, a tensor, a series or a list as a NumPy array."""
+    for step in ("detach", "cpu"):
+        values = getattr(values, step)() if hasattr(values, step) and hasattr(values, "detach") else values
+    return np.asarray(values)
+
+
+def read_data(path: Path | str) -> dict[str, Any]:
+    """An `.npz` file as arguments of `audit`: inputs, targets, training mark and factors by their names.
+
+    `inputs` or `x`, `targets` or `y` (may be missing), `seen` or `train`; every other array with one entry per row is a
+    factor, in the file's order. Words must be stored as fixed-width strings, since nothing is unpickled.
+    """
+    arrays = read_arrays("data", path)
+
+    def take(names: Sequence[str], field: str, needed: bool) -> np.ndarray | None:
+        for name in names:
+            if name in arrays:
+                return arrays.pop(name)
+        if needed:
+            listed = ", ".join(arrays) or "nothing"
+            raise InputError("data", f"{Path(path).name} with {listed}", f"an array {' or '.join(names)} ({field})")
+        return None
+
+    inputs = take(INPUT_NAMES, "the model's inputs, a row each", True)
+    targets = take(TARGET_NAMES, "targets", False)
+    seen = take(SEEN_NAMES, "true for training rows", True)
+    assert inputs is not None
+    prediction = arrays.pop("prediction", None)
+    factors = {name: array for name, array in arrays.items() if array.shape == (len(inputs),)}
+    if not factors:
+        listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
+        expected = f"factors: arrays with an entry for each of the {len(inputs)} rows of inputs"
+        raise InputError("data", f"other arrays: {listed}", expected)
+    return {"factors": factors, "seen": seen, "target": targets, "prediction": prediction, "inputs": inputs}

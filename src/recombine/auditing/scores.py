@@ -1,0 +1,141 @@
+"""How wrong is the model on seen and on unseen cells, and what would simple predictors get?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.extrapolation import FromSeen, orders_below
+from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
+
+COMPOSES = 0.9
+"""A model composes if unseen cells are this far on the way from a constant's error to the error on seen cells,"""
+AT_LEAST = 0.75
+"""and at least this far with 95 % confidence. It does not if 95 % confidence excludes the former."""
+LEARNED = 0.5
+"""A model that removes less than this share of a constant's error on seen cells has not learned the task."""
+NOTHING = 0.1
+"""One that removes no more than this has learned nothing, so it does not compose either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Mean errors over cells, each cell counting once.
+
+    - `measure`: what an error is; `held_out`: whether seen cells are judged by rows that training did not have.
+    - `seen`, `unseen`: of the model; `constant_seen`: of a constant on seen cells.
+    - `baselines`: on unseen cells, of predictors that know the targets of seen cells.
+    - `transfer`: (C - unseen) / (C - seen), C being a constant's error over all cells: 1 if unseen cells are
+        handled like seen ones, 0 if like a constant would.
+    - `skill`: the share of a constant's error that the model removes on seen cells.
+    """
+
+    measure: str
+    held_out: bool
+    cells_seen: int
+    cells_unseen: int
+    seen: Estimate
+    unseen: Estimate
+    constant_seen: float
+    baselines: Mapping[str, Estimate]
+    by_cell: Mapping[str, Float[np.ndarray, " outside"]]
+    transfer: Estimate
+    skill: Estimate
+
+    @property
+    def learned(self) -> bool:
+        """Whether the model knows the seen cells."""
+        return bool(self.skill.value >= LEARNED)
+
+    @property
+    def composes(self) -> bool | None:
+        """Whether unseen cells are handled like seen ones; `None` if that cannot be told."""
+        if not np.isfinite(self.unseen.value):
+            return None
+        if self.skill.value <= NOTHING or self.transfer.high < COMPOSES:
+            return False
+        if not self.learned or not np.isfinite(self.transfer.value):
+            return None
+        return True if self.transfer.value >= COMPOSES and self.transfer.low >= AT_LEAST else None
+
+
+def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
+    """Errors with intervals over cells; unseen ones are unknown if no unseen cell has a target."""
+    inside, outside = cells.inside, cells.outside
+    sampler = Resampler((len(inside), len(outside)), seed=seed)
+    errors = (cells.error[inside], cells.error[outside])
+    constants = (cells.error_of_constant[inside], cells.error_of_constant[outside])
+    draws = [sampler.means(group, errors[group]) for group in (0, 1)]
+
+    def mean(group: int) -> Estimate:
+        if not len(errors[group]):
+            return UNKNOWN
+        return sampler.estimate(float(errors[group].mean()), draws[group], [group])
+
+    by_cell = _baselines(cells, outside) if len(inside) and len(outside) else {}
+    baselines = {
+        name: sampler.estimate(float(values.mean()), sampler.means(1, values), [1])
+        for name, values in by_cell.items()
+    }
+    skill = transfer = UNKNOWN
+    if len(inside):
+        skill = sampler.estimate(
+            float(_over(constants[0].mean() - errors[0].mean(), constants[0].mean())),
+            _over(constants[0].mean() - draws[0], constants[0].mean()),
+            [0],
+        )
+    if len(inside) and len(outside):
+        scale = float(np.concatenate(constants).mean())
+        transfer = sampler.estimate(
+            float(_over(scale - errors[1].mean(), scale - errors[0].mean())),
+            _over(scale - draws[1], scale - draws[0]),
+            [0, 1],
+        )
+    return Scores(
+        measure,
+        cells.held_out,
+        len(inside),
+        len(outside),
+        mean(0),
+        mean(1),
+        float(constants[0].mean()) if len(inside) else np.nan,
+        baselines,
+        by_cell,
+        transfer,
+        skill,
+    )
+
+
+def _baselines(cells: Cells, outside: Int[np.ndarray, " outside"]) -> dict[str, Float[np.ndarray, " outside"]]:
+    """The error that every baseline has on every unseen cell."""
+    inside = cells.inside
+    seen = FromSeen(
+        cells.kind,
+        cells.sizes,
+        cells.cells[inside],
+        cells.targets[inside].astype(np.float64),
+        np.maximum(cells.training_rows[inside], 1),
+    )
+    wanted = cells.cells[outside]
+    answers = {"nearest_seen_cell": seen.nearest(wanted)}
+    for order in orders_below(cells.sizes):
+        if seen.can_add(order):
+            answers[f"additive_{order}"] = seen.additive(order, wanted)
+    found = {"constant": cells.error_of_constant[outside]}
+    for name, said in answers.items():
+        truth = cells.targets[outside]
+        if cells.kind == "classification":
+            found[name] = 1 - (truth * said).sum(axis=1)
+        else:
+            found[name] = ((truth - said) ** 2).mean(axis=1) + cells.scatter[outside]
+    return found
+
+
+def _over(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:
+    """a / b, NaN where b is not positive."""
+    top, bottom = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    return np.divide(top, bottom, out=np.full(np.broadcast(top, bottom).shape, np.nan), where=bottom > 1e-300)

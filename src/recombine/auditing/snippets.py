@@ -1,0 +1,203 @@
+"""Lines of code for remedies, in the user's framework. Names that the user has: `net`, `x`, `y`, `loss`, `table`.
+
+Every snippet runs as it stands where those names exist; the tests do so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import dedent
+
+
+def _lines(text: str) -> str:
+    return dedent(text).strip()
+
+
+def balance(framework: str, factors: Sequence[str]) -> str:
+    """Weights of training rows that make factors and target independent."""
+    names = ", ".join(repr(name) for name in factors)
+    weights = f"""
+        import polars as pl
+
+        train = table.filter(pl.col("split") == "train")  # a polars data frame with a column "target"
+        weight = 1 / train.select(pl.len().over({names}, "target")).to_series().to_numpy()
+        """
+    use = {
+        "torch": """
+        import torch
+
+        sampler = torch.utils.data.WeightedRandomSampler(weight.tolist(), num_samples=len(weight))
+        """,
+        "sklearn": """
+        model.fit(x, y, sample_weight=weight)  # most estimators take it
+        """,
+    }
+    after = use.get(framework, "        rows = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())  # a batch")
+    before = "" if framework in use else "import numpy as np\n"
+    return before + _lines(weights) + "\n" + _lines(after)
+
+
+def single_factors(framework: str) -> str:
+    """Rows that show one factor at a time."""
+    cast = {
+        "torch": "\nimport torch\n\nx, y = torch.cat([x, torch.as_tensor(more_x, dtype=x.dtype)]), torch.cat([y, torch.as_tensor(more_y, dtype=y.dtype)])",
+    }.get(framework, "\nimport numpy as np\n\nx, y = np.concatenate([x, more_x]), np.concatenate([y, more_y])")
+    head = """
+        from recombine.tasks import single_factor_rows
+
+        # render and encode turn positions (rows, factors) into targets and inputs; NaN means that a factor is absent
+        more_x, more_y = single_factor_rows(render, encode, levels)  # levels: how many each factor has
+        """
+    return _lines(head) + cast
+
+
+def forced_rendering(framework: str) -> str:
+    """A net that renders factors first, and its penalties."""
+    if framework == "torch":
+        return _lines(
+            """
+            from recombine.torch import forced_rendering
+
+            remedy = forced_rendering(levels)  # inputs: one-hot codes of the factors in a row
+            loss = ((remedy.net(codes) - y) ** 2).mean() + remedy.penalty()
+            """
+        )
+    return _lines(
+        """
+        from recombine.remedies import forced_rendering
+
+        remedy = forced_rendering(levels)  # remedy.net and remedy.penalties go into a Recipe and fit
+        """
+    )
+
+
+def interactions(framework: str) -> str:
+    """Features of factors together."""
+    if framework == "torch":
+        return _lines(
+            """
+            import torch
+
+            net = torch.nn.Sequential(  # two hidden layers on all factors together, before anything is added up
+                torch.nn.Linear(x.shape[1], 128), torch.nn.ReLU(), torch.nn.Linear(128, 128), torch.nn.ReLU(),
+                torch.nn.Linear(128, y.shape[1]),
+            )
+            """
+        )
+    if framework == "jax":
+        return _lines(
+            """
+            import equinox as eqx
+            import jax
+
+            net = eqx.nn.MLP(x.shape[1], y.shape[1], width_size=128, depth=2, key=jax.random.key(0))
+            """
+        )
+    return _lines(
+        """
+        from sklearn.linear_model import Ridge
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import PolynomialFeatures
+
+        model = make_pipeline(PolynomialFeatures(2, interaction_only=True), Ridge(1e-3)).fit(x, y)
+        """
+    )
+
+
+def partners(framework: str) -> str:
+    """Where more partners help most."""
+    return _lines(
+        """
+        cells = report.forecast.table().sort("retention")  # unseen cells, those that shrink most first
+        print(cells.head(10))
+        """
+    )
+
+
+def add_cells(framework: str) -> str:
+    """The fewest cells that determine all others."""
+    return _lines(
+        """
+        for cell in report.forecast.additions():  # collect examples of these, and train on them too
+            print(cell)
+        """
+    )
+
+
+def add_wrong_cells(framework: str) -> str:
+    """Cells that are wrong, worst first."""
+    return _lines(
+        """
+        worst = report.forecast.table().filter("wrong").sort("error", descending=True)
+        print(worst.head(10))  # collect examples of some of these, and train on them too
+        """
+    )
+
+
+def squared_loss(framework: str) -> str:
+    """Least squares on indicators."""
+    if framework == "torch":
+        return _lines(
+            """
+            import torch
+
+            loss = ((net(x) - torch.nn.functional.one_hot(label, classes)) ** 2).mean()  # instead of cross_entropy
+            """
+        )
+    if framework == "jax":
+        return _lines(
+            """
+            import jax
+
+            loss = ((jax.vmap(net)(x) - jax.nn.one_hot(label, classes)) ** 2).mean()  # instead of cross-entropy
+            """
+        )
+    return _lines(
+        """
+        from sklearn.linear_model import RidgeClassifier
+
+        model = RidgeClassifier(alpha=1e-6).fit(x, label)  # squared loss on the same features
+        """
+    )
+
+
+def weighted_activity(framework: str) -> str:
+    """The penalty in a training loop."""
+    if framework == "torch":
+        return _lines(
+            """
+            from recombine.torch import weighted_activity
+
+            loss = loss + 1e-3 * weighted_activity(net, x)
+            """
+        )
+    return _lines(
+        """
+        from recombine.remedies import cost
+
+        loss = loss + 1e-3 * cost(net, x)  # an Equinox MLP or Sequential, or a net with stages
+        """
+    )
+
+
+def cross_hessian(framework: str) -> str:
+    """The penalty on second derivatives across parts."""
+    if framework == "torch":
+        return _lines(
+            """
+            from recombine.torch import cross_hessian
+
+            parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+            loss = loss + 1e-3 * cross_hessian(lambda z: net(z.flatten(1)), parts).mean()
+            """
+        )
+    return _lines(
+        """
+        import jax
+        from recombine.remedies import cross_hessian_of
+
+        parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+        decoder = lambda z: jax.vmap(net)(z.reshape(len(z), -1))
+        loss = loss + 1e-3 * cross_hessian_of(decoder, parts, key=jax.random.key(0)).mean()
+        """
+    )

@@ -1,0 +1,171 @@
+"""What to try, in the order in which the evidence speaks for it, each with lines for the user's framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recombine.auditing import snippets
+from recombine.auditing.answers import Answers
+from recombine.auditing.explanations import Explanation
+from recombine.auditing.finding import Finding
+from recombine.auditing.forecast import Forecast
+from recombine.auditing.scores import Scores
+from recombine.report import count
+
+SHOWN_CELLS = 4
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something to try: a name, a line that says what, why the evidence speaks for it, and code that does it."""
+
+    id: str
+    title: str
+    why: str
+    snippet: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain values."""
+        return {"id": self.id, "title": self.title, "why": self.why, "snippet": self.snippet}
+
+
+def remedies(
+    findings: Mapping[str, Finding],
+    cause: Explanation | None,
+    scores: Scores | None,
+    forecast: Forecast | str,
+    answers: Answers | None,
+    names: Sequence[str],
+    framework: str,
+) -> list[Remedy]:
+    """What to try first, second, and so on; nothing for a model that composes."""
+    composes = findings["composes"].holds
+    if composes is True or scores is None:
+        return []
+    if not scores.learned and (cause is None or cause.rule == "constant"):
+        why = "The model does not know the seen combinations yet; whether it composes can be asked afterwards."
+        title = "train until the seen combinations are right"
+        return [Remedy("train_longer", title, why, "")]
+    found = list(_by_cause(findings, cause, forecast, answers, names, framework))
+    found += _by_data(findings, cause, forecast, framework)
+    found += _by_structure(findings, framework)
+    unique: dict[str, Remedy] = {}
+    for one in found:
+        unique.setdefault(one.id, one)
+    return list(unique.values())
+
+
+def _by_cause(
+    findings: Mapping[str, Finding],
+    cause: Explanation | None,
+    forecast: Forecast | str,
+    answers: Answers | None,
+    names: Sequence[str],
+    framework: str,
+) -> Iterator[Remedy]:
+    """What the failure itself asks for."""
+    finding = "" if cause is None else cause.finding
+    if finding == "shortcut":
+        assert cause is not None
+        factor = " and ".join(names[axis] for axis in cause.factors)
+        yield Remedy(
+            "balance",
+            f"balance {factor} against the target in training",
+            f"In training {factor} predicts the target well enough, so nothing else had to be learned.",
+            snippets.balance(framework, [names[axis] for axis in cause.factors]),
+        )
+    tangled = findings["re_entanglement"].holds is True
+    pictures = answers is not None and len(answers.shape) >= 2
+    if finding == "superposition" or (tangled and pictures):
+        yield Remedy(
+            "single_factors",
+            "show each factor alone in training (single-factor renderings)",
+            "A model that has drawn each factor by itself can combine the drawings; one that has not adds up pictures.",
+            snippets.single_factors(framework),
+        )
+        yield Remedy(
+            "forced_rendering",
+            "let each factor draw itself before anything is combined (forced rendering)",
+            "It carries the independence of the factors into the space where they are combined.",
+            snippets.forced_rendering(framework),
+        )
+    if finding == "additive_only":
+        assert cause is not None
+        yield Remedy(
+            "interactions",
+            "give the model a way to combine factors before its output adds them up",
+            "Its answers are sums; the target depends on factors together, which no sum of their effects can say.",
+            snippets.interactions(framework),
+        )
+    if finding == "memorisation_leak" and isinstance(forecast, Forecast) and forecast.advice.leak is not None:
+        rare = sorted(
+            (number, name, level)
+            for name, levels in forecast.advice.leak.partners.items()
+            for level, number in levels[:2]
+        )[:3]
+        listed = ", ".join(f"{name} {level!r} (in {number})" for number, name, level in rare)
+        yield Remedy(
+            "partners",
+            f"show rare levels in more combinations: {listed}",
+            "The more partners a level was seen with, the more of its effect is stored with the level itself.",
+            snippets.partners(framework),
+        )
+
+
+def _by_data(
+    findings: Mapping[str, Finding], cause: Explanation | None, forecast: Forecast | str, framework: str
+) -> Iterator[Remedy]:
+    """What the split asks for."""
+    if not isinstance(forecast, Forecast):
+        return
+    added = forecast.additions()
+    if added and forecast.order is not None:
+        shown = "; ".join("(" + ", ".join(map(str, cell.values())) + ")" for cell in added[:SHOWN_CELLS])
+        more = " …" if len(added) > SHOWN_CELLS else ""
+        cells = "cell" if len(added) == 1 else "cells"
+        yield Remedy(
+            "add_cells",
+            f"add {count(len(added))} {cells} to training: {shown}{more}",
+            f"With them training determines every unseen cell, if effects of up to {forecast.order} factors add up.",
+            snippets.add_cells(framework),
+        )
+    elif forecast.order is None and forecast.wrong.any():
+        yield Remedy(
+            "add_wrong_cells",
+            "add some of the unseen cells that are wrong now",
+            "The seen targets are no sums of effects of few factors, so each combination says something of its own.",
+            snippets.add_wrong_cells(framework),
+        )
+    losses = forecast.advice.losses
+    if losses is not None and losses.squared_helps:
+        yield Remedy(
+            "squared_loss",
+            "use squared loss instead of cross-entropy",
+            "On this split the largest margin, to which cross-entropy leads, is wrong on unseen cells; least squares is right.",
+            snippets.squared_loss(framework),
+        )
+
+
+def _by_structure(findings: Mapping[str, Finding], framework: str) -> Iterator[Remedy]:
+    """What the inside asks for."""
+    if findings["mixed_connectivity"].holds is True:
+        yield Remedy(
+            "weighted_activity",
+            "add the weighted-activity penalty, which makes modules",
+            "Its weights connect everything with everything; parts that are computed apart can be recombined.",
+            snippets.weighted_activity(framework),
+        )
+    if findings["cross_interaction"].holds is True:
+        yield Remedy(
+            "cross_hessian",
+            "penalise interaction across parts of the input",
+            "Parts whose effects do not depend on each other can be exchanged one by one.",
+            snippets.cross_hessian(framework),
+        )
+
+
+def plain_remedies(found: Sequence[Remedy]) -> list[dict[str, Any]]:
+    """For JSON."""
+    return [one.to_dict() for one in found]
