@@ -55,6 +55,8 @@ MOST_CELLS = 800
 LEAST_PIXELS = 16
 """Outputs with fewer numbers are no pictures, and their sums no superpositions."""
 MOST_NEIGHBOURS = 200
+MOST_COPIES = 1e8
+"""Seen cells times squared unseen cells up to which copies of any seen cell are looked for."""
 NO_ERROR = 1e-9
 """Errors below this share of a constant's need no explanation."""
 
@@ -211,6 +213,8 @@ def _all(trial: _Trial) -> Iterator[Explanation]:
     near += [] if pictures else [seen.nearest(wanted)]  # a mean of pictures is a superposition
     yield _best(trial.fixed("nearest", one) for one in near)
     yield _copies(trial, seen, wanted)
+    if cells.kind == "regression" and len(seen.cells) * len(wanted) ** 2 <= MOST_COPIES:
+        yield _copies(trial, seen, wanted, anywhere=True)
     for order in _missing_orders(cells, trial):
         if seen.can_add(order):
             yield trial.fixed("additive", seen.additive(order, wanted), order=order)
@@ -239,9 +243,13 @@ def _missing_orders(cells: Cells, trial: _Trial) -> Iterator[int]:
         yield order
 
 
-def _copies(trial: _Trial, seen: FromSeen, wanted: np.ndarray) -> Explanation:
-    """Every answer is that of some seen cell among those that share most levels, whichever is nearest."""
-    near = (row for block in seen.neighbours(wanted) for row in block)
+def _copies(
+    trial: _Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool = False
+) -> Explanation:
+    """Every answer is that of some seen cell, whichever is nearest to it: among those that share most levels, or any."""
+    near: Iterable[np.ndarray] = (row for block in seen.neighbours(wanted) for row in block)
+    if anywhere:
+        near = np.ones((len(wanted), len(seen.cells)), dtype=bool)
     if trial.cells.kind == "classification":
         costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in near])
         return trial.labelled("copy", costs, corrected=True)
@@ -250,7 +258,7 @@ def _copies(trial: _Trial, seen: FromSeen, wanted: np.ndarray) -> Explanation:
     across, size = seen.values @ error.T, _lengths(error)
     own = trial.truth @ error.T
     for u, mask in enumerate(near):
-        chosen = np.flatnonzero(mask)[:MOST_NEIGHBOURS]
+        chosen = np.flatnonzero(mask)[: None if anywhere else MOST_NEIGHBOURS]
         apart = _lengths(trial.truth[u] - seen.values[chosen])
         pairs[u] = (apart[:, None] + 2 * (own[u] - across[chosen])).min(axis=0) + size
     return trial.paired("copy", pairs, corrected=True)

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from recombine._version import __version__
-from recombine.cli import advise, data, modularity, runs, studies
+from recombine.cli import advise, audit, data, modularity, runs, studies
 from recombine.cli.shared import say
 from recombine.errors import DatasetError, InputError, StoreError
 
@@ -21,6 +21,7 @@ app = typer.Typer(
 for command in (
     studies.demo,
     advise.advise,
+    audit.audit,
     modularity.modularity,
     studies.reproduce,
     studies.claims,

@@ -12,7 +12,8 @@ from recombine.report.canvas import (
     png_bytes,
     svg_bytes,
 )
-from recombine.report.content import Column, Details, Page, Picture, Row, Section, Table, Toned
+from recombine.report.cell_maps import cell_maps
+from recombine.report.content import Code, Column, Details, Page, Picture, Row, Section, Table, Toned
 from recombine.report.curves import layer_curves, loss_curves, tuning_curves
 from recombine.report.images import image_grid
 from recombine.report.interval import Interval, interval
@@ -36,6 +37,7 @@ __all__ = [
     "PAGE_WIDTH",
     "SEEN",
     "UNSEEN",
+    "Code",
     "Column",
     "Details",
     "Interval",
@@ -49,6 +51,7 @@ __all__ = [
     "Toned",
     "blank_figure",
     "bracket",
+    "cell_maps",
     "colours",
     "count",
     "duration",

@@ -140,8 +140,15 @@ class Details:
     blocks: Sequence[Block]
 
 
-Block = str | Table | Picture | Details
-"""A paragraph, a table, a picture, or folded details."""
+@dataclass(frozen=True)
+class Code:
+    """Lines of code, shown as they stand."""
+
+    text: str
+
+
+Block = str | Table | Picture | Details | Code
+"""A paragraph, a table, a picture, folded details, or code."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from recombine.report.canvas import png_bytes, svg_bytes
-from recombine.report.content import Block, Details, Page, Picture, Table
+from recombine.report.content import Block, Code, Details, Page, Picture, Table
 from recombine.report.files import write_file
 from recombine.report.marks import spans, without_marks
 
@@ -51,6 +51,8 @@ def _blocks(blocks: Sequence[Block], folder: str) -> list[str]:
             parts += _table(block)
         elif isinstance(block, Picture):
             parts += _picture(block, folder)
+        elif isinstance(block, Code):
+            parts.append(f"```python\n{block.text}\n```")
         elif isinstance(block, Details):
             parts.append(f"<details>\n<summary>{escape(without_marks(block.summary))}</summary>")
             parts += [*_blocks(block.blocks, folder), "</details>"]

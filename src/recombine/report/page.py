@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recombine.report.canvas import PAGE_WIDTH, png_bytes, svg_bytes
-from recombine.report.content import Details, Page, Picture, Table, Toned, slug
+from recombine.report.content import Code, Details, Page, Picture, Table, Toned, slug
 from recombine.report.files import write_file
 from recombine.report.marks import spans, without_marks
 
@@ -64,7 +64,13 @@ def _picture_data(picture: Picture) -> str:
 
 
 def _kind(block: object) -> str:
-    names: dict[type, str] = {str: "paragraph", Table: "table", Picture: "picture", Details: "details"}
+    names: dict[type, str] = {
+        str: "paragraph",
+        Table: "table",
+        Picture: "picture",
+        Details: "details",
+        Code: "code",
+    }
     return names[type(block)]
 
 

@@ -60,7 +60,7 @@ def status_grid(
     figure = blank_figure(height=max(1.8, side * down + 1.1))
     ax = figure.subplots()
     _squares(ax, status)
-    _name_levels(ax, levels, side)
+    name_levels(ax, levels, side)
     ax.set_xlabel(factors[0])
     ax.set_ylabel(factors[1])
     ax.legend(
@@ -112,7 +112,7 @@ def status_grids(
             continue
         name, status = list(panels.items())[number]
         _squares(ax, status)
-        _name_levels(ax, levels, side)
+        name_levels(ax, levels, side)
         ax.set_title(name, fontsize=_TICK_SIZE, loc="left", pad=3.0)
         left, lowest = number % columns == 0, number + columns >= len(panels)
         ax.tick_params(labelleft=left, labelbottom=lowest)
@@ -136,7 +136,7 @@ def _squares(ax: Axes, status: np.ndarray) -> None:
     ax.tick_params(which="minor", length=0)
 
 
-def _name_levels(ax: Axes, levels: Sequence[Sequence[str]], side: float) -> None:
+def name_levels(ax: Axes, levels: Sequence[Sequence[str]], side: float) -> None:
     """Levels at the ticks, as many as there is room for; `side` is that of a square, in inches."""
     for axis, names in ((ax.xaxis, levels[0]), (ax.yaxis, levels[1])):
         step = max(1, ceil(_LINE / side), -(-len(names) // 20))

@@ -1,0 +1,171 @@
+"""The command that audits a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from recombine.cli.shared import JsonOption, check_page_path, say, say_json
+from recombine.errors import InputError
+
+
+def audit(
+    table: Annotated[
+        Path | None, typer.Argument(help="A CSV or Parquet file with one row per example.")
+    ] = None,
+    factors: Annotated[
+        str | None, typer.Option("--factors", help="The factor columns: colour,shape,size.")
+    ] = None,
+    seen: Annotated[
+        str | None,
+        typer.Option("--seen", help="Which rows were for training: COLUMN=VALUE, COLUMN!=VALUE or COLUMN."),
+    ] = None,
+    target: Annotated[str | None, typer.Option("--target", help="What would be right: y, or y1,y2,y3.")] = None,
+    prediction: Annotated[
+        str | None, typer.Option("--prediction", help="What the model said: p; or scores: p_cat,p_dog.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="A function, module or estimator to be run: package.module:name."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="An .npz file for --model: inputs, targets, seen, and a row of levels per factor."),
+    ] = None,
+    inputs: Annotated[
+        str | None, typer.Option("--inputs", help="Columns of the table that are the model's inputs.")
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option("--weights", help="Of the model, .safetensors or .npz; loaded into a PyTorch module."),
+    ] = None,
+    activations: Annotated[
+        Path | None, typer.Option("--activations", help="An .npz file: activity (rows, ...) of layers by name.")
+    ] = None,
+    layers: Annotated[str | None, typer.Option("--layers", help="Layers to look at: conv1,conv2.")] = None,
+    slots: Annotated[
+        str | None, typer.Option("--slots", help="For decoders, which inputs belong together: 0,1;2,3.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", help="Which of several outputs is the answer, by name or number.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="regression or classification.")] = None,
+    classes: Annotated[str | None, typer.Option("--classes", help="What columns of scores stand for.")] = None,
+    bins: Annotated[
+        list[str] | None, typer.Option("--bins", help="Cut a column of numbers into ranges: weight=4.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of resampling.")] = 0,
+    cells: Annotated[
+        Path | None, typer.Option("--cells", help="Write one row per cell (.csv or .parquet).")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with pictures.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether a model handles unseen combinations, why not, and what to try."""
+    from recombine.advice.arguments import check_table_path, parse_bins, write_table
+    from recombine.auditing import audit as run
+    from recombine.auditing.reading import read_data
+
+    check_page_path(html)
+    check_table_path("cells", cells)
+    if (table is None) == (data is None):
+        raise InputError("table", str(table) if table else None, "a table, or --data FILE.npz with --model (not both)")
+    given: dict[str, Any] = {}
+    if data is not None:
+        given = read_data(data)
+        if factors is not None:
+            given["factors"] = _chosen(given["factors"], _words(factors) or [])
+    else:
+        given = {"factors": _words(factors), "seen": seen, "target": _columns(target), "inputs": _words(inputs)}
+    if prediction is not None:
+        given["prediction"] = _columns(prediction)
+    with _shown() as told:
+        found = run(
+            table,
+            **given,
+            model=_model(model, weights),
+            layers=_words(layers),
+            activations=activations,
+            weights=weights if model is None else None,
+            slots=_slots(slots),
+            output=int(output) if output is not None and output.lstrip("-").isdecimal() else output,
+            kind=kind,  # type: ignore[arg-type]  # it is checked there
+            classes=_words(classes),
+            bins=parse_bins(bins or ()),
+            seed=seed,
+            progress=told,
+        )
+    if cells is not None:
+        write_table(found.cells(), cells)
+    if html is not None:
+        found.page().write(html)
+    if as_json:
+        say_json(found.to_dict())
+        return
+    say(str(found))
+    for what, path in (("Cells", cells), ("Page", html)):
+        if path is not None:
+            say(f"{what}: {path}")
+
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _columns(text: str | None) -> str | list[str] | None:
+    words = _words(text)
+    return words[0] if words and len(words) == 1 else words
+
+
+def _chosen(factors: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    unknown = [name for name in names if name not in factors]
+    if unknown:
+        raise InputError("factors", unknown[0], f"arrays of the data with an entry per row: {', '.join(factors)}")
+    return {name: factors[name] for name in names}
+
+
+def _model(name: str | None, weights: Path | None) -> Any:
+    if name is None:
+        return None
+    from recombine.auditing.models import import_model, load_weights
+
+    model = import_model(name)
+    if weights is not None:
+        load_weights(model, weights)
+    return model
+
+
+def _slots(text: str | None) -> Any:
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return int(text)
+    try:
+        return [[int(one) for one in part.split(",")] for part in text.split(";")]
+    except ValueError:
+        raise InputError("slots", text, "numbers of inputs such as 0,1;2,3, or how many equal blocks") from None
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[str, float], None]]:
+    """A line while the model runs, which may take long; the rest is quick."""
+    from recombine.report import progress
+
+    lines: dict[str, Any] = {}
+    with ExitStack() as stack:
+
+        def told(what: str, share: float) -> None:
+            if share <= 0.0:
+                return
+            if what not in lines and share < 1.0:
+                lines[what] = stack.enter_context(progress()).line(what)
+            if what in lines:
+                lines[what].update(share)
+
+        yield told
+        for line in lines.values():
+            line.finish()
