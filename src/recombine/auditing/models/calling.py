@@ -38,6 +38,7 @@ class RowFunction:
         self.place: Place = ()
         self.note: str | None = None
         results: dict[int, Any] = {}
+        together: InputError | ModelError | None = None
         try:
             for count in (2, 3):
                 results[count] = self._call(inputs.spread(count), TRYING)
@@ -47,9 +48,11 @@ class RowFunction:
         except (InputError, ModelError) as error:
             if (isinstance(error, InputError) and error.field == "output") or _miscounts(results):
                 raise
-            self._one_at_a_time(inputs, output, error)
-        else:
+            together = error
+        if together is None:
             self._compare(inputs.spread(2))
+        else:
+            self._one_at_a_time(inputs, output, together)
 
     def __call__(self, inputs: Inputs, stage: str) -> np.ndarray:
         """Outputs of some rows."""

@@ -40,13 +40,13 @@ def jax_backend(
     try:
         compiled = JaxBackend(steady_model, inputs, layers, output, convert)
     except UntraceableError:
-        plain = CallableBackend(
-            steady_model, inputs, layers, output, framework="jax", convert=lambda part: convert(part)
-        )
-        plain.notes[:0] = [*notes, "JAX cannot trace the model; it is run without being compiled"]
-        return plain
-    compiled.notes[:0] = notes
-    return compiled
+        compiled = None
+    if compiled is not None:
+        compiled.notes[:0] = notes
+        return compiled
+    plain = CallableBackend(steady_model, inputs, layers, output, framework="jax", convert=convert)
+    plain.notes[:0] = [*notes, "JAX cannot trace the model; it is run without being compiled"]
+    return plain
 
 
 class JaxBackend:

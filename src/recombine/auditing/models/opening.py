@@ -38,7 +38,7 @@ def as_model(
     >>> from sklearn.neural_network import MLPRegressor
     >>> from recombine.auditing.models import as_model
     >>> x = np.linspace(-1, 1, 40).reshape(20, 2)
-    >>> net = MLPRegressor((8,), solver="lbfgs", max_iter=2000, random_state=0).fit(x, x.sum(axis=1))
+    >>> net = MLPRegressor(hidden_layer_sizes=(8,), solver="lbfgs", random_state=0).fit(x, x.sum(axis=1))
     >>> model = as_model(net, x)
     >>> model.framework, model.layers, [chunk.activities["hidden0"].shape for chunk in model.run(["hidden0"])]
     ('sklearn', ('hidden0',), [(20, 8)])

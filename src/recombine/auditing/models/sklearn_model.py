@@ -22,6 +22,7 @@ _ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "logistic": expit,
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0),
+    "exp": np.exp,
     "softmax": lambda x: softmax(x, axis=1),
 }
 
@@ -122,6 +123,8 @@ class _Perceptron:
 
     def agrees(self, rows: Any, outputs: np.ndarray) -> bool:
         """Whether the layers end in the estimator's own outputs."""
+        if not {self._estimator.activation, self._estimator.out_activation_} <= set(_ACTIVATIONS):
+            return False
         found = self._layers(rows)[-1]
         if found.shape[1] == 1 and outputs.ndim == 2 and outputs.shape[1] == 2:
             found = np.concatenate([1 - found, found], axis=1)
