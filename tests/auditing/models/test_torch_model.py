@@ -197,12 +197,10 @@ def test_one_of_several_outputs():
     assert model.notes == ["the model gives 0, 1, 2; 1 is read as its output (output= picks another)"]
     named = as_model(Several(dict), ROWS, output="value")
     assert (named.output_shape, named.notes) == ((), [])
-    np.testing.assert_array_equal(
-        joined(named)[0], joined(as_model(Several(dict), ROWS, output="2"))[0] * 0 + joined(named)[0]
-    )
+    assert as_model(Several(dict), ROWS, output="1").output_shape == (2,)
     with pytest.raises(InputError, match=r"got 'logit', expected one of: loss, .* .did you mean logits"):
         as_model(Several(dict), ROWS, output="logit")
-    with pytest.raises(InputError, match="one number outputs for 2 rows"):
+    with pytest.raises(InputError, match="a single number for 2 rows"):
         as_model(Several(dict), ROWS, output="loss")
     with pytest.raises(InputError, match="output: got 0, expected None"):
         as_model(Plain(), ROWS, output=0)
@@ -316,7 +314,7 @@ def test_rows_that_are_dropped_random_or_mixed_up():
         def forward(self, x):
             return self.how(x)
 
-    with pytest.raises(InputError, match="1 outputs for 2 rows of inputs"):
+    with pytest.raises(InputError, match=r"1 outputs \(shape \(1, 4\)\) for 2 rows of inputs"):
         as_model(Net(lambda x: x[1:]), ROWS)
     assert "random" in as_model(Net(torch.rand_like), ROWS).notes[0]
     assert "depend on the rows" in as_model(Net(lambda x: x - x.mean(dim=0)), ROWS).notes[0]
@@ -353,3 +351,45 @@ def test_derivatives_in_eval_mode():
     several = as_model(Several(), ROWS)
     with several.steady():
         assert several.function(torch.tensor(ROWS, dtype=torch.float32)).shape == (11, 2)
+
+
+def test_functions_of_tensors_and_bare_layers():
+    net = Plain()
+    model = as_model(lambda x: net(x)[:, 0], ROWS, layers={"first": net.first})
+    assert (model.framework, model.output_shape, model.shapes) == ("callable", (), {"first": (4,)})
+    assert "whether its modules are in eval mode cannot be seen" in model.notes[0]
+    np.testing.assert_allclose(joined(model, batch=4)[0], joined(as_model(net, ROWS))[0][:, 0], rtol=1e-5)
+    bare = as_model(net.first, ROWS)
+    assert (bare.layers, list(bare.weights())) == ((), ["output"])
+    alike = as_model(net, ROWS[:1])
+    assert alike.weights() is None
+    assert "the same outputs" in alike.notes[-1]
+
+
+def test_modules_without_hooks_or_numbers():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted = torch.jit.script(nn.Sequential(nn.Linear(4, 2), nn.Dropout()))
+    model = as_model(scripted, ROWS)
+    assert model.layers == ()
+    assert "TorchScript" in " ".join(model.notes)
+    assert scripted.training
+    np.testing.assert_array_equal(joined(model)[0], joined(model)[0])
+    with torch.device("meta"):
+        empty = nn.Linear(4, 2)
+    with pytest.raises(ModelError, match="Cannot copy out of meta tensor"):
+        as_model(empty, ROWS)
+
+
+def test_layers_over_tokens_are_left_out():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.token, self.out = nn.Linear(2, 3), nn.Linear(6, 2)
+
+        def forward(self, x):
+            return self.out(self.token(x.reshape(-1, 2)).reshape(len(x), -1))
+
+    model = as_model(Net(), ROWS)
+    assert model.layers == ("out",)
+    assert model.notes == ["layers that do not give a row for every row are left out: token"]

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.models.calling import RowFunction
+from recombine.auditing.models.failing import ModelError
 from recombine.auditing.models.inputs import Inputs
 from recombine.auditing.models.model import Framework, chosen_layers
+from recombine.errors import InputError
 
 
 class CallableBackend:
@@ -60,6 +62,40 @@ class CallableBackend:
     def weights(self) -> dict[str, np.ndarray] | str:
         """A function keeps its weights to itself."""
         return f"{self.name} is a function, whose weights cannot be seen"
+
+
+def function_backend(
+    model: Callable[..., Any],
+    inputs: Inputs,
+    layers: Sequence[str] | Mapping[str, Callable[..., Any]] | None,
+    output: str | int | None,
+) -> CallableBackend:
+    """The view of a plain function; where PyTorch is loaded, one that fails on NumPy arrays is tried on tensors."""
+    try:
+        return CallableBackend(model, inputs, layers, output)
+    except ModelError as error:
+        failed = error
+    torch = sys.modules.get("torch")
+    if torch is not None and all(isinstance(part, np.ndarray) for part in inputs.parts):
+        try:
+            found = CallableBackend(model, inputs, layers, output, convert=_tensors(torch))
+        except (InputError, ModelError):
+            raise failed from failed.__cause__
+        found.notes.append(
+            "the model is a function of PyTorch tensors: whether its modules are in eval mode cannot be seen"
+        )
+        return found
+    raise failed
+
+
+def _tensors(torch: Any) -> Callable[[Any], Any]:
+    def convert(part: Any) -> Any:
+        if part.dtype.kind not in "fiubc":
+            raise InputError("inputs", f"values of type {part.dtype.name}", "numbers")
+        tensor = torch.tensor(np.ascontiguousarray(part))
+        return tensor.to(torch.get_default_dtype()) if tensor.is_floating_point() else tensor
+
+    return convert
 
 
 def callable_name(model: Any) -> str:

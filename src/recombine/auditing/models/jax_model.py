@@ -85,10 +85,13 @@ class JaxBackend:
         converted = inputs.convert(self._convert)
         staged_names = tuple(name for name in layers if name not in self._readers)
         with user_code(stage):
-            outputs = to_numpy(self._rows(converted))
             found = {name: self._readers[name](converted) for name in layers if name in self._readers}
             if staged_names:
-                found |= _traced(self._net, converted.parts[0], staged_names)
+                last = self.known[-1]  # the outputs, as was checked
+                found |= _traced(self._net, converted.parts[0], tuple(dict.fromkeys((*staged_names, last))))
+                outputs = to_numpy(found[last])
+            else:
+                outputs = to_numpy(self._rows(converted))
         for array in (outputs, *found.values()):
             if array.shape[0] != inputs.rows:
                 raise rows_error(array, inputs.rows)

@@ -69,9 +69,9 @@ def _backend(model: Any, inputs: Inputs, layers: Layers, output: str | int | Non
     if isinstance(model, type) or not callable(model):
         got = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
         raise InputError("model", got, "a model that can be called, or an estimator with predict")
-    from recombine.auditing.models.callable_model import CallableBackend
+    from recombine.auditing.models.callable_model import function_backend
 
-    return CallableBackend(model, inputs, layers, output)
+    return function_backend(model, inputs, layers, output)
 
 
 def _is_torch(model: Any) -> bool:

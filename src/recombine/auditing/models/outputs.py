@@ -108,10 +108,8 @@ def choose(
 def rows_error(array: Any, rows: int) -> InputError:
     """Outputs of another number of rows than the inputs."""
     shape = tuple(array.shape)
-    count = shape[0] if shape else "one number"
-    return InputError(
-        "model", f"{count} outputs for {rows} rows of inputs (shape {shape})", f"{rows} outputs"
-    )
+    what = f"{shape[0]} outputs (shape {shape})" if shape else "a single number"
+    return InputError("model", f"{what} for {rows} rows of inputs", f"{rows} outputs, one for every row")
 
 
 def _follows(array: Any, rows: int) -> bool:

@@ -61,7 +61,11 @@ class TorchBackend:
         readers = layers if isinstance(layers, Mapping) else {}
         self._owners = [self.module, *filter(None, (_owner(reader) for reader in readers.values()))]
         self._tell_modes()
-        self._names = {name: module for name, module in self.module.named_modules() if name}
+        self._names = {
+            name: part for name, part in self.module.named_modules() if name and not _scripted(part)
+        }
+        if any(_scripted(part) for part in self.module.modules()):
+            self.notes.append("layers that TorchScript has compiled cannot be read")
         self._trials = {rows: inputs.spread(rows) for rows in _TRIALS}
         results, self.calls = self._try()
         self._place, note = choose(results, output)
@@ -72,6 +76,8 @@ class TorchBackend:
             self._readers = {name: RowFunction(reader, tried) for name, reader in readers.items()}
         self._axes = {call.name: call.axis for call in self.calls if call.axis is not None}
         self.known = tuple(self._readers) if readers else tuple(self._axes)
+        if layers is None:
+            self._tell_left_out()
         self.layers = (
             self.known if readers else chosen_layers(_names(layers), self._leaves(), tuple(self._axes))
         )
@@ -98,7 +104,8 @@ class TorchBackend:
             with user_code(stage):
                 result = converted.feed(self._call)
             found = {name: self._readers[name](converted, stage) for name in layers if name in self._readers}
-        outputs = to_numpy(at(result, self._place))
+        with user_code(stage):
+            outputs = to_numpy(at(result, self._place))
         if not outputs.ndim or len(outputs) != inputs.rows:
             raise rows_error(outputs, inputs.rows)
         for name in layers:
@@ -116,10 +123,10 @@ class TorchBackend:
 
         return chain_weights(self)
 
-    def outputs_with(self, hook: tuple[Any, Callable[..., Any]]) -> np.ndarray:
-        """Outputs of a few rows, with a hook on one module."""
+    def outputs_with(self, *hooks: tuple[Any, Callable[..., Any]]) -> np.ndarray:
+        """Outputs of a few rows, with hooks on modules."""
         tried = self._trials[max(_TRIALS)]
-        with hooked([hook]):
+        with hooked(hooks):
             return self.read(tried, (), TRYING)[0]
 
     def _tensor(self, part: Any) -> Any:
@@ -203,6 +210,15 @@ class TorchBackend:
             raise InputError("layers", name, "a layer that every row goes through; choose others by layers=")
         return np.moveaxis(activity, axis, 0)
 
+    def _tell_left_out(self) -> None:
+        inner = {name for call in self.calls for name in call.inside}
+        odd = [c.name for c in self.calls if c.axis is None and not c.inside and c.name not in inner]
+        odd = [name for name in odd if ".parametrizations." not in f".{name}."]
+        if odd:
+            more = f" and {len(odd) - 4} more" if len(odd) > 4 else ""
+            listed = ", ".join(odd[:4])
+            self.notes.append(f"layers that do not give a row for every row are left out: {listed}{more}")
+
     def _tell_modes(self) -> None:
         odd = [part for owner in self._owners for part in owner.modules() if part.training and unsteady(part)]
         if odd:
@@ -232,6 +248,10 @@ def _names(layers: Any) -> Sequence[str] | None:
 def _owner(function: Any) -> Any:
     owner = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
     return owner if isinstance(owner, torch.nn.Module) else None
+
+
+def _scripted(module: Any) -> bool:
+    return isinstance(module, torch.jit.ScriptModule)
 
 
 def _short(dtype: Any) -> str:

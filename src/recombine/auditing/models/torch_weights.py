@@ -27,12 +27,16 @@ def chain_weights(backend: TorchBackend) -> dict[str, np.ndarray] | str:
     Each layer in turn gets the same output for every row. In a chain, all later rows are then the same; where they are
     not, something leads around the layer.
     """
+    if isinstance(backend.module, _MAPS):
+        return {"output": _inputs_first(backend.module)}
     calls = [call for call in backend.calls if isinstance(call.module, _MAPS)]
     if not calls:
         return "it has no dense layers or convolutions"
     reason = _other_weights(backend, {id(call.module) for call in calls}) or _repeated(calls)
     if reason:
         return reason
+    if _equal_rows(backend.outputs_with()):
+        return "the rows that were tried give the same outputs, so nothing can be said about what leads where"
     for call in calls:
         if call.axis is None:
             return f"{call.name!r} does not give a row for every row"
