@@ -88,7 +88,9 @@ def read_answers(
     prediction = _array("prediction", prediction)
     target = np.full(len(prediction), np.nan) if target is None else _array("target", target)
     if len(target) != len(prediction):
-        raise InputError("prediction", f"{len(prediction)} rows", f"as many as there are targets, {len(target)}")
+        raise InputError(
+            "prediction", f"{len(prediction)} rows", f"as many as there are targets, {len(target)}"
+        )
     if kind not in {None, "regression", "classification"}:
         raise InputError("kind", kind, "'regression' or 'classification'")
     notes: list[str] = []
@@ -173,15 +175,23 @@ def _labels(
         check_finite("prediction", prediction)
         number = prediction.argmax(axis=1)
     elif prediction.ndim > 2:
-        raise InputError("prediction", f"shape {prediction.shape}", "(rows,) labels or (rows, classes) scores")
-    elif len(levels) == 2 and prediction.dtype.kind == "f" and not np.isin(prediction, [float(v) for v in levels if isinstance(v, int | float)]).all():
+        raise InputError(
+            "prediction", f"shape {prediction.shape}", "(rows,) labels or (rows, classes) scores"
+        )
+    elif (
+        len(levels) == 2
+        and prediction.dtype.kind == "f"
+        and not np.isin(prediction, [float(v) for v in levels if isinstance(v, int | float)]).all()
+    ):
         check_finite("prediction", prediction)
         number = (prediction > _threshold(prediction, levels, notes)).astype(int)
     else:
         assert said is not None
         missing = [one is None for one in said.tolist()]
         if any(missing):
-            raise InputError("prediction", f"no answer in row {missing.index(True) + 1}", "an answer in every row")
+            raise InputError(
+                "prediction", f"no answer in row {missing.index(True) + 1}", "an answer in every row"
+            )
         levels += sorted(set(said.tolist()) - set(levels), key=_order)
         place = {level: i for i, level in enumerate(levels)}
         number = np.array([place[one] for one in said.tolist()])
@@ -229,7 +239,11 @@ def _levels_of_scores(levels: list[Any], columns: int, *, given: bool) -> list[A
     whole = all(isinstance(one, int) and 0 <= one < columns for one in levels)
     if not given and whole:
         return list(range(columns))
-    raise InputError("prediction", f"{columns} scores for {len(levels)} classes", "a score for every class, with classes=... (--classes) if some never occur")
+    raise InputError(
+        "prediction",
+        f"{columns} scores for {len(levels)} classes",
+        "a score for every class, with classes=... (--classes) if some never occur",
+    )
 
 
 def _threshold(scores: np.ndarray, levels: Sequence[Any], notes: list[str]) -> float:

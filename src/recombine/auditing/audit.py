@@ -14,7 +14,13 @@ from recombine.auditing.behaviour import IDS, behaviour
 from recombine.auditing.cells import Cells, gather
 from recombine.auditing.finding import open_finding
 from recombine.auditing.forecast import forecast
-from recombine.auditing.inside import cross_interaction, mixed_connectivity, re_entanglement, salience, warped_geometry
+from recombine.auditing.inside import (
+    cross_interaction,
+    mixed_connectivity,
+    re_entanglement,
+    salience,
+    warped_geometry,
+)
 from recombine.auditing.layers import Layers, look_inside
 from recombine.auditing.models import Model, ModelError, as_model
 from recombine.auditing.reading import Given, read_given
@@ -224,7 +230,11 @@ def _check_unseen(given: Given) -> None:
     table = given.table
     if np.isin(table.codes[~table.seen], np.unique(table.codes[table.seen])).all():
         rows = int((~table.seen).sum())
-        got = f"{rows} rows outside training, none of them an unseen combination" if rows else "only training rows"
+        got = (
+            f"{rows} rows outside training, none of them an unseen combination"
+            if rows
+            else "only training rows"
+        )
         raise InputError("seen", got, "rows of at least one combination of levels that training lacks")
 
 
@@ -232,7 +242,9 @@ def _cells_only(given: Given) -> Cells:
     """The cells of a table without answers."""
     rows = len(given.table.cells)
     nothing = np.zeros((rows, 1), dtype=np.float32)
-    return gather(given.table, Answers("regression", nothing, nothing, np.zeros(rows, dtype=bool), (), (), ()))
+    return gather(
+        given.table, Answers("regression", nothing, nothing, np.zeros(rows, dtype=bool), (), (), ())
+    )
 
 
 def _remarks(given: Given, answers: Answers | None, cells: Cells) -> list[str]:
@@ -271,9 +283,13 @@ def _inside(
         for name, activity in activations.items():
             array = np.asarray(activity)
             if array.ndim < 2 or len(array) != rows:
-                raise InputError(f"activations {name!r}", f"shape {array.shape}", f"({rows}, ...), a row for each row")
+                raise InputError(
+                    f"activations {name!r}", f"shape {array.shape}", f"({rows}, ...), a row for each row"
+                )
             if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
-                raise InputError(f"activations {name!r}", "values that are not finite numbers", "finite numbers")
+                raise InputError(
+                    f"activations {name!r}", "values that are not finite numbers", "finite numbers"
+                )
             step = max(1, 2**24 // max(1, array[0].size))
             for start in range(0, rows, step):
                 tally.add(slice(start, min(rows, start + step)), {name: array[start : start + step]})
@@ -293,26 +309,34 @@ def _inside(
     wide = {name: units for name, units in tally.sketched.items() if name in means}
     if wide:
         name, units = max(wide.items(), key=lambda item: item[1])
-        notes.append(f"wide layers were sketched ({name!r} has {units:,} units), which keeps their geometry to about 2 %")
+        notes.append(
+            f"wide layers were sketched ({name!r} has {units:,} units), which keeps their geometry to about 2 %"
+        )
     means = _without_output(means, answers, cells)
-    last = {"output": cells.answers.astype(np.float32)} if answers is not None and cells.answers.shape[1] > 1 else {}
+    last = (
+        {"output": cells.answers.astype(np.float32)}
+        if answers is not None and cells.answers.shape[1] > 1
+        else {}
+    )
     numeric = [all(isinstance(level, int | float) for level in f.levels) for f in given.table.space.factors]
     return look_inside(first | means | last, cells, numeric=numeric, seed=seed)
 
 
-def _without_output(means: dict[str, np.ndarray], answers: Answers | None, cells: Cells) -> dict[str, np.ndarray]:
+def _without_output(
+    means: dict[str, np.ndarray], answers: Answers | None, cells: Cells
+) -> dict[str, np.ndarray]:
     """Leaves out a last layer that is the model's answer itself, which stands at the end anyway."""
     if answers is None or not means or answers.kind == "classification":
         return means
     name = list(means)[-1]
-    if means[name].shape == cells.answers.shape and np.allclose(means[name], cells.answers, rtol=1e-3, atol=1e-5):
+    if means[name].shape == cells.answers.shape and np.allclose(
+        means[name], cells.answers, rtol=1e-3, atol=1e-5
+    ):
         return {key: mean for key, mean in means.items() if key != name}
     return means
 
 
-def _crossing(
-    view: _View, given: Given, slots: Any, seed: int, notes: list[str]
-) -> tuple[Any, Any]:
+def _crossing(view: _View, given: Given, slots: Any, seed: int, notes: list[str]) -> tuple[Any, Any]:
     if view.model is None or slots is None or view.trouble:
         return cross_interaction(None, None, None)
     latents = np.asarray(given.inputs)
@@ -328,7 +352,10 @@ def _one_target(given: Given, answers: Answers | None) -> np.ndarray | None:
         return None
     if answers.kind == "classification":
         numbers = answers.targets.argmax(axis=1).tolist()
-        labels = [str(answers.classes[i]) if known else None for i, known in zip(numbers, answers.known, strict=True)]
+        labels = [
+            str(answers.classes[i]) if known else None
+            for i, known in zip(numbers, answers.known, strict=True)
+        ]
         return np.array(labels, dtype=object)
     if answers.targets.shape[1] > 1:
         return None

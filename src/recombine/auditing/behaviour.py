@@ -107,7 +107,12 @@ class _Facts:
         if best is None:
             return {}
         ends = [plain(end) for end in best.share.pair]
-        return {"rule": best.rule, "explains": plain(best.share.value), "interval": ends, "chance": best.chance}
+        return {
+            "rule": best.rule,
+            "explains": plain(best.share.value),
+            "interval": ends,
+            "chance": best.chance,
+        }
 
 
 def _composes(scores: Scores) -> Finding:
@@ -150,7 +155,9 @@ def _leak(facts: _Facts) -> Finding:
     id, failure = "memorisation_leak", facts.failure
     holds, best = facts.holds(id), facts.failure.best(id)
     regression = facts.cells.kind == "regression"
-    means = "slope of unseen answers on the truth" if regression else "share of the failure that copies explain"
+    means = (
+        "slope of unseen answers on the truth" if regression else "share of the failure that copies explain"
+    )
     estimate = failure.slope if regression else (best.share if best else UNKNOWN)
     details = facts.details(id)
     if regression:

@@ -208,7 +208,9 @@ def _all(trial: _Trial) -> Iterator[Explanation]:
     pictures = cells.kind == "regression" and trial.truth.shape[1] >= LEAST_PIXELS
     yield trial.fixed("constant", seen.constant(wanted))
     for subset in subsets(len(cells.sizes), min(2, len(cells.sizes) - 1), least=1):
-        yield _best(trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False))
+        yield _best(
+            trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False)
+        )
     near = [seen.nearest(wanted, first=True), seen.beside(wanted, power=1), seen.beside(wanted, power=2)]
     near += [] if pictures else [seen.nearest(wanted)]  # a mean of pictures is a superposition
     yield _best(trial.fixed("nearest", one) for one in near)
@@ -232,7 +234,11 @@ def _missing_orders(cells: Cells, trial: _Trial) -> Iterator[int]:
     """Orders up to which sums of effects are not what the task is; beyond, being a sum is no failure."""
     inside = cells.inside
     known = FromSeen(
-        cells.kind, cells.sizes, cells.cells[inside], cells.targets[inside].astype(np.float64), cells.rows[inside]
+        cells.kind,
+        cells.sizes,
+        cells.cells[inside],
+        cells.targets[inside].astype(np.float64),
+        cells.rows[inside],
     )
     for order in orders_below(cells.sizes):
         if not known.can_add(order):
@@ -243,9 +249,7 @@ def _missing_orders(cells: Cells, trial: _Trial) -> Iterator[int]:
         yield order
 
 
-def _copies(
-    trial: _Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool = False
-) -> Explanation:
+def _copies(trial: _Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool = False) -> Explanation:
     """Every answer is that of some seen cell, whichever is nearest to it: among those that share most levels, or any."""
     near: Iterable[np.ndarray] = (row for block in seen.neighbours(wanted) for row in block)
     if anywhere:
@@ -346,7 +350,9 @@ def mixture_residuals(
     )
 
 
-def superposed(seen: FromSeen, wanted: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
+def superposed(
+    seen: FromSeen, wanted: Int[np.ndarray, "cells factors"]
+) -> Float[np.ndarray, "cells outputs"]:
     """The superposition of seen outputs for every wanted cell; see `recombine.probes.superposition_image`."""
     signals = np.concatenate([seen.values, np.zeros((len(wanted), seen.values.shape[1]))])
     levels = np.concatenate([seen.cells, wanted])

@@ -103,7 +103,9 @@ def warped_geometry(layers: Layers | None, names: Sequence[str]) -> Finding:
     def gap(layer: Layer) -> Estimate:
         own, draws = layer.volume_gap.value, layer.volume_gap_draws
         return widened(
-            own - (base.volume_gap.value if base else 0.0), draws - (base.volume_gap_draws if base else 0.0), n
+            own - (base.volume_gap.value if base else 0.0),
+            draws - (base.volume_gap_draws if base else 0.0),
+            n,
         )
 
     gaps = {layer.name: gap(layer) for layer in hidden}
@@ -140,7 +142,9 @@ def salience(layers: Layers | None, cells: Cells, train: np.ndarray, slope: floa
         return open_finding(id, "It is about combinations of two factors or more.", means)
     rng = np.random.default_rng(73)
     targets = cells.cells[~cells.seen & cells.familiar]
-    targets = targets if len(targets) <= 300 else targets[np.sort(rng.choice(len(targets), 300, replace=False))]
+    targets = (
+        targets if len(targets) <= 300 else targets[np.sort(rng.choice(len(targets), 300, replace=False))]
+    )
     shown = train if len(train) <= 1500 else train[np.sort(rng.choice(len(train), 1500, replace=False))]
     found = layer.salience
     kernels = [OverlapKernel.from_salience(np.maximum(found.kernel.salience, 0)), *_ends(found.interval)]
@@ -189,7 +193,11 @@ def mixed_connectivity(
     holds = {"mixed": True, "modular": False}.get(verdict.word)
     score = report.score[verdict.layer] if verdict.layer is not None else 0.0
     estimate = UNKNOWN if verdict.layer is None else _mass_interval(report, verdict.layer, float(score))
-    details = {"word": verdict.word, "modules": report.modules, "scores": [plain(one) for one in report.score.tolist()]}
+    details = {
+        "word": verdict.word,
+        "modules": report.modules,
+        "scores": [plain(one) for one in report.score.tolist()],
+    }
     return Finding(id, holds, estimate, means, verdict.sentence, details), report
 
 
@@ -240,7 +248,12 @@ def cross_interaction(
             else "That is too uncertain to decide; more inputs would."
         )
     )
-    details = {"order": profile.order, "q1": plain(profile.q1), "method": profile.method, "notes": list(profile.notes)}
+    details = {
+        "order": profile.order,
+        "q1": plain(profile.q1),
+        "method": profile.method,
+        "notes": list(profile.notes),
+    }
     return Finding(id, holds, estimate, means, why, details), profile
 
 

@@ -78,7 +78,10 @@ def look_inside(
 ) -> Layers:
     """Measures every layer from its mean activity by cell, `(cells, units)` in the order of `cells`."""
     usable = np.flatnonzero(cells.familiar)
-    steps = [_neighbours(cells.cells[usable], axis, cells.sizes, bool(numeric[axis])) for axis in range(len(cells.sizes))]
+    steps = [
+        _neighbours(cells.cells[usable], axis, cells.sizes, bool(numeric[axis]))
+        for axis in range(len(cells.sizes))
+    ]
     placed = np.flatnonzero(np.logical_and.reduce([step.valid for step in steps]))
     seen = cells.seen[usable][placed]
     order = np.argsort(~seen, kind="stable")
@@ -139,11 +142,17 @@ def _neighbours(cells: np.ndarray, axis: int, sizes: Sequence[int], numeric: boo
     both = (ahead >= 0) & (behind >= 0)
     valid = (ahead >= 0) | (behind >= 0)
     return _Step(
-        valid, np.where(ahead >= 0, ahead, own), np.where(behind >= 0, behind, own), None, np.where(both, 0.5, 1.0)
+        valid,
+        np.where(ahead >= 0, ahead, own),
+        np.where(behind >= 0, behind, own),
+        None,
+        np.where(both, 0.5, 1.0),
     )
 
 
-def _metric(activity: np.ndarray, steps: Sequence[_Step], placed: np.ndarray) -> Float[np.ndarray, "placed f f"]:
+def _metric(
+    activity: np.ndarray, steps: Sequence[_Step], placed: np.ndarray
+) -> Float[np.ndarray, "placed f f"]:
     g = np.zeros((len(placed), len(steps), len(steps)))
     block = max(1, 2**24 // max(1, len(steps) * activity.shape[1]))
     for start in range(0, len(placed), block):
@@ -193,7 +202,9 @@ def _layer(
 ) -> Layer:
     g = _metric(activity[usable], steps, placed)
     score, draws = _factorisation(g, sampler)
-    logs = log10_volume(g / max(float(np.trace(g, axis1=1, axis2=2).mean()), 1e-30)) if len(g) else np.zeros(0)
+    logs = (
+        log10_volume(g / max(float(np.trace(g, axis1=1, axis2=2).mean()), 1e-30)) if len(g) else np.zeros(0)
+    )
     inside, outside = sampler.groups
     if inside and outside:
         gaps = sampler.means(1, logs[inside:]) - sampler.means(0, logs[:inside])
@@ -219,7 +230,9 @@ def _layer(
     )
 
 
-def _readable(activity: np.ndarray, levels: np.ndarray, numeric: Sequence[bool]) -> Float[np.ndarray, " factors"]:
+def _readable(
+    activity: np.ndarray, levels: np.ndarray, numeric: Sequence[bool]
+) -> Float[np.ndarray, " factors"]:
     """Held-out R² of every factor: of its number, or of the indicators of its levels together."""
     if len(activity) < LEAST_PROBED or not activity.std(axis=0).any():
         return np.full(levels.shape[1], np.nan if len(activity) < LEAST_PROBED else 0.0)

@@ -64,7 +64,10 @@ def page(report: AuditReport) -> Page:
     if report.notes or report.trouble:
         blocks: list[Any] = [f"{note[0].upper()}{note[1:]}." for note in report.notes]
         if report.trouble:
-            blocks += ["The model raised an error; what does not need its answers is above.", Code(report.trouble.rstrip())]
+            blocks += [
+                "The model raised an error; what does not need its answers is above.",
+                Code(report.trouble.rstrip()),
+            ]
         sections.append(Section("Keep in mind", blocks))
     made = {
         "version": __version__,
@@ -98,7 +101,8 @@ def _errors(report: AuditReport) -> list[Any]:
         Row(["**unseen cells**", count(scores.cells_unseen), f"**{interval(scores.unseen)}**"]),
     ]
     rows += [
-        Row([f"{baseline_name(name)}, on unseen cells", "", interval(one)]) for name, one in scores.baselines.items()
+        Row([f"{baseline_name(name)}, on unseen cells", "", interval(one)])
+        for name, one in scores.baselines.items()
     ]
     caption = f"The {scores.measure}, each cell counting once, with 95 % intervals from resampling cells."
     columns = [Column(""), Column("cells", "right"), Column("error", "right")]
@@ -138,7 +142,11 @@ def _forecast(report: AuditReport) -> list[Any]:
                 "yes" if found.determined[i] else "no",
                 fixed(float(found.retention[i]), 2),
                 number(float(found.error[i])),
-                Toned("wrong", "bad") if found.wrong[i] else Toned("right", "good") if known[i] else Toned("–", "open"),
+                Toned("wrong", "bad")
+                if found.wrong[i]
+                else Toned("right", "good")
+                if known[i]
+                else Toned("–", "open"),
             ]
         )
         for i in order
@@ -168,7 +176,11 @@ def _inside(report: AuditReport) -> list[Any]:
         names = report.table.space.names
         columns = [Column("layer"), Column("units", "right")]
         columns += [Column(name, "right", "held-out R² of") for name in names]
-        columns += [Column("factorisation", "right"), Column("volume gap", "right"), Column("whole cells", "right")]
+        columns += [
+            Column("factorisation", "right"),
+            Column("volume gap", "right"),
+            Column("whole cells", "right"),
+        ]
         rows = [
             Row(
                 [
@@ -194,7 +206,16 @@ def _inside(report: AuditReport) -> list[Any]:
             "Each map is one layer of weights: a row for every unit that sends, a column for every unit that receives, sorted "
             "by module; frames mark connections within a module."
         )
-        blocks.append(Details("Weights, sorted by module", [Picture("weights", report_figure(report.modularity), words, "Weight maps by module", "image")]))
+        blocks.append(
+            Details(
+                "Weights, sorted by module",
+                [
+                    Picture(
+                        "weights", report_figure(report.modularity), words, "Weight maps by module", "image"
+                    )
+                ],
+            )
+        )
     if report.profile is not None:
         blocks.append(Details("Interaction of parts", [Code(str(report.profile))]))
     return blocks
@@ -212,7 +233,12 @@ def _examples(report: AuditReport) -> list[Any]:
     if not len(worst):
         return []
     space = report.table.space
-    columns = [*(Column(name) for name in space.names), Column("wanted", "right"), Column("said", "right"), Column("error", "right")]
+    columns = [
+        *(Column(name) for name in space.names),
+        Column("wanted", "right"),
+        Column("said", "right"),
+        Column("error", "right"),
+    ]
     rows = [
         Row(
             [

@@ -33,7 +33,12 @@ MOST_POINTS = 300
 MOST_LEVELS = 60
 MOST_PAIRS = 6
 EXAMPLES = 6
-KINDS = ("seen in training", "unseen, right", "unseen, wrong as the split predicts", "unseen, wrong by surprise")
+KINDS = (
+    "seen in training",
+    "unseen, right",
+    "unseen, wrong as the split predicts",
+    "unseen, wrong by surprise",
+)
 
 
 def pictures_of_errors(report: AuditReport) -> Iterator[Picture]:
@@ -79,7 +84,11 @@ def _error_title(report: AuditReport) -> str:
     holds = report.finding("composes").holds
     if holds:
         return "Unseen cells have errors like seen ones"
-    return "Unseen cells have larger errors than seen ones" if holds is False else "Errors of seen and unseen cells"
+    return (
+        "Unseen cells have larger errors than seen ones"
+        if holds is False
+        else "Errors of seen and unseen cells"
+    )
 
 
 def _positive(errors: np.ndarray, cells: Cells) -> np.ndarray:
@@ -124,7 +133,12 @@ def _map(report: AuditReport, cells: Cells, log: bool) -> Picture:
         if len(pairs) == 1
         else "Every square is the mean over the unseen cells with these two levels; white where there are none. "
     )
-    return Picture("error-map", figure, f"{one}Bright is wrong; the mark on the bar is a constant answer.", "Map of errors")
+    return Picture(
+        "error-map",
+        figure,
+        f"{one}Bright is wrong; the mark on the bar is a constant answer.",
+        "Map of errors",
+    )
 
 
 def picture_of_forecast(report: AuditReport) -> Picture | None:
@@ -214,11 +228,12 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
     low, high = float(np.nanmin(cells.targets[worst])), float(np.nanmax(cells.targets[worst]))
     low, high = (low, high) if high > low else (low - 0.5, low + 0.5)
     spread = np.ptp(sums, axis=1, keepdims=True)
-    rows["sum of related\nseen outputs"] = low + (high - low) * (sums - sums.min(axis=1, keepdims=True)) / np.where(
-        spread > 0, spread, 1
-    )
+    rows["sum of related\nseen outputs"] = low + (high - low) * (
+        sums - sums.min(axis=1, keepdims=True)
+    ) / np.where(spread > 0, spread, 1)
     pictures = {
-        label: as_pictures((row.reshape(len(worst), *answers.shape) - low) / (high - low), colour) for label, row in rows.items()
+        label: as_pictures((row.reshape(len(worst), *answers.shape) - low) / (high - low), colour)
+        for label, row in rows.items()
     }
     dark = float(np.median(cells.targets[worst])) > (low + high) / 2
     space = report.table.space

@@ -56,7 +56,9 @@ def read_given(
     if factors is None or isinstance(factors, str) or not len(factors):
         raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
     if seen is None:
-        raise InputError("seen", None, "which rows are for training: 'split=train', a column, or true and false by row")
+        raise InputError(
+            "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
+        )
     factors = list(factors)
     named = {"target": target, "prediction": prediction, "inputs": inputs}
     wanted = {name: field for field, given in named.items() for name in _names(given)}
@@ -138,7 +140,9 @@ def read_data(path: Path | str) -> dict[str, Any]:
                 return arrays.pop(name)
         if needed:
             listed = ", ".join(arrays) or "nothing"
-            raise InputError("data", f"{Path(path).name} with {listed}", f"an array {' or '.join(names)} ({field})")
+            raise InputError(
+                "data", f"{Path(path).name} with {listed}", f"an array {' or '.join(names)} ({field})"
+            )
         return None
 
     inputs = take(INPUT_NAMES, "the model's inputs, a row each", True)

@@ -54,7 +54,9 @@ class Resampler:
             for n in self.groups
         )
 
-    def means(self, group: int, values: Float[np.ndarray, " cells ..."]) -> Float[np.ndarray, "resamples ..."]:
+    def means(
+        self, group: int, values: Float[np.ndarray, " cells ..."]
+    ) -> Float[np.ndarray, "resamples ..."]:
         """Means of a per-cell measure in every resample of a group."""
         n = self.groups[group]
         return (self.counts[group] @ values.astype(np.float32)).astype(np.float64) / max(1, n)

@@ -110,7 +110,9 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
     )
 
 
-def _baselines(cells: Cells, outside: Int[np.ndarray, " outside"]) -> dict[str, Float[np.ndarray, " outside"]]:
+def _baselines(
+    cells: Cells, outside: Int[np.ndarray, " outside"]
+) -> dict[str, Float[np.ndarray, " outside"]]:
     """The error that every baseline has on every unseen cell."""
     inside = cells.inside
     seen = FromSeen(

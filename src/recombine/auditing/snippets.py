@@ -32,7 +32,10 @@ def balance(framework: str, factors: Sequence[str]) -> str:
         model.fit(x, y, sample_weight=weight)  # most estimators take it
         """,
     }
-    after = use.get(framework, "        rows = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())  # a batch")
+    after = use.get(
+        framework,
+        "        rows = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())  # a batch",
+    )
     before = "" if framework in use else "import numpy as np\n"
     return before + _lines(weights) + "\n" + _lines(after)
 
@@ -41,7 +44,9 @@ def single_factors(framework: str) -> str:
     """Rows that show one factor at a time."""
     cast = {
         "torch": "\nimport torch\n\nx, y = torch.cat([x, torch.as_tensor(more_x, dtype=x.dtype)]), torch.cat([y, torch.as_tensor(more_y, dtype=y.dtype)])",
-    }.get(framework, "\nimport numpy as np\n\nx, y = np.concatenate([x, more_x]), np.concatenate([y, more_y])")
+    }.get(
+        framework, "\nimport numpy as np\n\nx, y = np.concatenate([x, more_x]), np.concatenate([y, more_y])"
+    )
     head = """
         from recombine.tasks import single_factor_rows
 

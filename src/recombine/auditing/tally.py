@@ -78,4 +78,6 @@ class Tally:
 def _sketch(units: int, width: int, seed: list[int]) -> sparse.csr_array:
     rng = np.random.default_rng(seed)
     signs = rng.choice([-1.0, 1.0], size=units).astype(np.float32)
-    return sparse.csr_array((signs, (np.arange(units), rng.integers(width, size=units))), shape=(units, width))
+    return sparse.csr_array(
+        (signs, (np.arange(units), rng.integers(width, size=units))), shape=(units, width)
+    )

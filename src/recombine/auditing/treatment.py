@@ -45,7 +45,9 @@ def remedies(
     if composes is True or scores is None:
         return []
     if not scores.learned and (cause is None or cause.rule == "constant"):
-        why = "The model does not know the seen combinations yet; whether it composes can be asked afterwards."
+        why = (
+            "The model does not know the seen combinations yet; whether it composes can be asked afterwards."
+        )
         title = "train until the seen combinations are right"
         return [Remedy("train_longer", title, why, "")]
     found = list(_by_cause(findings, cause, forecast, answers, names, framework))

@@ -46,14 +46,18 @@ def verdict(
     if not scores.learned:
         return f"Undecided: the seen combinations are only partly learned, so composing {listed} cannot be judged yet."
     how = f" {how}" if how else ""
-    return f"Undecided: {cells} are too few, or too different, to say whether the model composes {listed}.{how}"
+    return (
+        f"Undecided: {cells} are too few, or too different, to say whether the model composes {listed}.{how}"
+    )
 
 
 def _how(failure: Failure | None, cause: Explanation | None, names: Sequence[str]) -> str:
     if cause is None or failure is None:
         return ""
     if cause.finding == "shortcut":
-        return f"It answers unseen combinations mostly from {_listed([names[axis] for axis in cause.factors])}."
+        return (
+            f"It answers unseen combinations mostly from {_listed([names[axis] for axis in cause.factors])}."
+        )
     if cause.rule == "slope":
         kept = fixed(max(0.0, failure.slope.value), 2)
         return f"It knows the parts, but its answers for unseen combinations shrink to {kept} of their size."

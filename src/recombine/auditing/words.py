@@ -56,7 +56,10 @@ def text(report: AuditReport, width: int = 110) -> str:
             )
     if report.remedies:
         tried = " · ".join(f"{i}. {one.title}" for i, one in enumerate(report.remedies, start=1))
-        lines += ["", *wrap(f"Try, in this order: {tried}", width, subsequent_indent="    ", break_long_words=False)]
+        lines += [
+            "",
+            *wrap(f"Try, in this order: {tried}", width, subsequent_indent="    ", break_long_words=False),
+        ]
     for note in report.notes:
         lines += wrap(f"note: {note}", width, subsequent_indent="    ")
     if report.trouble:
@@ -86,7 +89,9 @@ def facts(report: AuditReport) -> Iterator[tuple[str, str]]:
             f"seen{fresh} {interval(scores.seen)}   unseen {interval(scores.unseen)}   ({scores.measure})",
         )
         if scores.baselines:
-            listed = " · ".join(f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items())
+            listed = " · ".join(
+                f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items()
+            )
             yield "on unseen cells", listed
     if report.layers is not None and len(report.layers.layers):
         yield "layers", layer_sentence(report)
@@ -104,7 +109,9 @@ def forecast_sentence(found: Forecast) -> str:
         if found.order
         else "targets are no sums of effects of few factors"
     )
-    predicted = f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk"
+    predicted = (
+        f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk"
+    )
     if not known.any():
         return f"{predicted} ({order})"
     both = int((found.at_risk & found.wrong)[known].sum())
@@ -126,7 +133,9 @@ def layer_sentence(report: AuditReport) -> str:
         said = f"{' and '.join(names)} can be read from every layer (R² at least {fixed(float(least), 2)})"
     else:
         place, axis = np.unravel_index(int(np.nanargmin(reading)), reading.shape)
-        said = f"least readable: {names[int(axis)]} in '{hidden[int(place)].name}' (R² {fixed(float(least), 2)})"
+        said = (
+            f"least readable: {names[int(axis)]} in '{hidden[int(place)].name}' (R² {fixed(float(least), 2)})"
+        )
     scores = [layer.factorisation.value for layer in hidden]
     if np.isfinite(scores).any():
         said += f"; independent directions from {fixed(scores[0], 2)} ('{hidden[0].name}') to {fixed(scores[-1], 2)} ('{hidden[-1].name}')"

@@ -24,7 +24,9 @@ def audit(
         str | None,
         typer.Option("--seen", help="Which rows were for training: COLUMN=VALUE, COLUMN!=VALUE or COLUMN."),
     ] = None,
-    target: Annotated[str | None, typer.Option("--target", help="What would be right: y, or y1,y2,y3.")] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="What would be right: y, or y1,y2,y3.")
+    ] = None,
     prediction: Annotated[
         str | None, typer.Option("--prediction", help="What the model said: p; or scores: p_cat,p_dog.")
     ] = None,
@@ -34,7 +36,9 @@ def audit(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="An .npz file for --model: inputs, targets, seen, and a row of levels per factor."),
+        typer.Option(
+            "--data", help="An .npz file for --model: inputs, targets, seen, and a row of levels per factor."
+        ),
     ] = None,
     inputs: Annotated[
         str | None, typer.Option("--inputs", help="Columns of the table that are the model's inputs.")
@@ -44,17 +48,21 @@ def audit(
         typer.Option("--weights", help="Of the model, .safetensors or .npz; loaded into a PyTorch module."),
     ] = None,
     activations: Annotated[
-        Path | None, typer.Option("--activations", help="An .npz file: activity (rows, ...) of layers by name.")
+        Path | None,
+        typer.Option("--activations", help="An .npz file: activity (rows, ...) of layers by name."),
     ] = None,
     layers: Annotated[str | None, typer.Option("--layers", help="Layers to look at: conv1,conv2.")] = None,
     slots: Annotated[
         str | None, typer.Option("--slots", help="For decoders, which inputs belong together: 0,1;2,3.")
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", help="Which of several outputs is the answer, by name or number.")
+        str | None,
+        typer.Option("--output", help="Which of several outputs is the answer, by name or number."),
     ] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="regression or classification.")] = None,
-    classes: Annotated[str | None, typer.Option("--classes", help="What columns of scores stand for.")] = None,
+    classes: Annotated[
+        str | None, typer.Option("--classes", help="What columns of scores stand for.")
+    ] = None,
     bins: Annotated[
         list[str] | None, typer.Option("--bins", help="Cut a column of numbers into ranges: weight=4.")
     ] = None,
@@ -73,14 +81,21 @@ def audit(
     check_page_path(html)
     check_table_path("cells", cells)
     if (table is None) == (data is None):
-        raise InputError("table", str(table) if table else None, "a table, or --data FILE.npz with --model (not both)")
+        raise InputError(
+            "table", str(table) if table else None, "a table, or --data FILE.npz with --model (not both)"
+        )
     given: dict[str, Any] = {}
     if data is not None:
         given = read_data(data)
         if factors is not None:
             given["factors"] = _chosen(given["factors"], _words(factors) or [])
     else:
-        given = {"factors": _words(factors), "seen": seen, "target": _columns(target), "inputs": _words(inputs)}
+        given = {
+            "factors": _words(factors),
+            "seen": seen,
+            "target": _columns(target),
+            "inputs": _words(inputs),
+        }
     if prediction is not None:
         given["prediction"] = _columns(prediction)
     with _shown() as told:
@@ -124,7 +139,9 @@ def _columns(text: str | None) -> str | list[str] | None:
 def _chosen(factors: dict[str, Any], names: list[str]) -> dict[str, Any]:
     unknown = [name for name in names if name not in factors]
     if unknown:
-        raise InputError("factors", unknown[0], f"arrays of the data with an entry per row: {', '.join(factors)}")
+        raise InputError(
+            "factors", unknown[0], f"arrays of the data with an entry per row: {', '.join(factors)}"
+        )
     return {name: factors[name] for name in names}
 
 
@@ -147,7 +164,9 @@ def _slots(text: str | None) -> Any:
     try:
         return [[int(one) for one in part.split(",")] for part in text.split(";")]
     except ValueError:
-        raise InputError("slots", text, "numbers of inputs such as 0,1;2,3, or how many equal blocks") from None
+        raise InputError(
+            "slots", text, "numbers of inputs such as 0,1;2,3, or how many equal blocks"
+        ) from None
 
 
 @contextmanager

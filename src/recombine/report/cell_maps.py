@@ -80,7 +80,9 @@ def cell_maps(
         ax.set_xlabel(factors[name][0])
         ax.set_ylabel(factors[name][1])
         ax.set_title(name, fontsize=8.0, loc="left")
-    bar = figure.colorbar(image, ax=list(panels.ravel()), location="bottom", shrink=0.5, aspect=40.0, pad=0.04)
+    bar = figure.colorbar(
+        image, ax=list(panels.ravel()), location="bottom", shrink=0.5, aspect=40.0, pad=0.04
+    )
     bar.outline.set_visible(False)
     bar.set_label(label)
     if log:
