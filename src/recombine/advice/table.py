@@ -248,7 +248,7 @@ def _binned(values: pl.Series, name: str, bins: int) -> tuple[list[Any], Int[np.
 
 
 def values_of(frame: pl.DataFrame, name: str) -> np.ndarray:
-    """A column of numbers (float64; also if a file has them as words) or of words (object), missing ones NaN or None."""
+    """A column of numbers (float64; also if a file has them as words) or of words (object); missing: NaN or None."""
     values = frame[name]
     if values.dtype == pl.String:
         numbers = values.cast(pl.Float64, strict=False)

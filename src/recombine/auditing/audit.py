@@ -63,8 +63,8 @@ def audit(
 
     **Arguments:**
 
-    - `table`: a CSV or Parquet file, a data frame or a mapping of columns, one row per example. Or leave it out and give
-        `factors` as a mapping of names to columns.
+    - `table`: a CSV or Parquet file, a data frame or a mapping of columns, one row per example. Or leave it out and
+        give `factors` as a mapping of names to columns.
     - `factors`: the columns that are factors.
     - `seen`: which rows were for training: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
     - `target`: what would be right: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
@@ -74,12 +74,12 @@ def audit(
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
     - `layers`: those to be looked at, by name; or functions of the inputs by name; by default up to 12 that are found.
     - `activations`: instead, the activity `(rows, ...)` of layers by name, or an `.npz` file.
-    - `weights`: matrices from input to output, a mapping, or a `.npz` or `.safetensors` file, for the report on modules;
-        by default those of the model.
+    - `weights`: matrices from input to output, a mapping, or a `.npz` or `.safetensors` file, for the report on
+        modules; by default those of the model.
     - `slots`: for decoders, which inputs belong together: `[[0, 1], [2, 3]]`, or a number of equal blocks.
     - `output`: which of several outputs of the model is its answer, by name or number.
-    - `kind`: `"regression"` or `"classification"`, if it cannot be told from the values; `classes`: what columns of scores
-        stand for.
+    - `kind`: `"regression"` or `"classification"`, if it cannot be told from the values; `classes`: what columns of
+        scores stand for.
     - `bins`: for factors that are real numbers, into how many ranges they are cut.
     - `batch`: rows that the model is given at a time; `seed`: of resampling.
     - `progress`: called with what is being done and the share that is done.
@@ -252,7 +252,8 @@ def _remarks(given: Given, answers: Answers | None, cells: Cells) -> list[str]:
     strange = ~cells.familiar & ~cells.seen
     if strange.any():
         found.append(
-            f"{int(strange.sum())} cells with a level that training never shows were left out: they do not test composition"
+            f"{int(strange.sum())} cells with a level that training never shows were left out: "
+            "they do not test composition"
         )
     if answers is not None and given.target is not None:
         lacking = int((~cells.known & ~cells.seen & cells.familiar).sum())

@@ -144,10 +144,8 @@ def _composes(scores: Scores) -> Finding:
 def _not_composing(composes: Finding, scores: Scores) -> Finding:
     """A rule that ignores how factors combine explains the errors, so that seen cells are no better is no comfort."""
     seen, unseen = number(scores.seen.value), number(scores.unseen.value)
-    why = (
-        f"Unseen combinations have an error of {unseen}, seen ones {seen}: both are answered by the rule that is named "
-        "below, which does not compose."
-    )
+    rule = "what goes wrong there follows" if scores.skill.value >= COMPOSES else "both follow"
+    why = f"Unseen combinations have an error of {unseen}, seen ones {seen}; {rule} a rule that does not compose."
     return Finding("composes", False, composes.estimate, composes.means, why, {})
 
 

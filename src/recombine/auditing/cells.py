@@ -68,7 +68,7 @@ def gather(table: Observations, answers: Answers) -> Cells:
     rows = np.bincount(place, minlength=n)
     training = np.bincount(place[table.seen], minlength=n)
     seen = training > 0
-    familiar = ~Conjunctions.of(table.train, sizes, order=1).missing(cells).any(axis=1)
+    familiar = np.logical_not(Conjunctions.of(table.train, sizes, order=1).missing(cells).any(axis=1))
     fresh = ~table.seen & seen[place]
     judged = np.bincount(place[fresh & answers.known], minlength=n) > 0
     held_out = bool(judged[seen].mean() > 0.5)

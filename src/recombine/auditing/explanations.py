@@ -1,7 +1,7 @@
 """How does a model come to its wrong answers? Rules that could have made them, held against the truth.
 
-Every rule says what the answer for an unseen cell would be, from the model's own answers for seen cells. With answers P,
-truth T and a rule's answers H on the unseen cells, its **share** of the failure is
+Every rule says what the answer for an unseen cell would be, from the model's own answers for seen cells. With answers
+P, truth T and a rule's answers H on the unseen cells, its **share** of the failure is
 
     R = 1 - sum |P - H|² / sum |P - T|²,
 
@@ -134,8 +134,7 @@ def _rearranged(
     times = rng.exponential(size=(*turns.shape, len(among))) / weights
     times[:, among == right[:, None]] = np.inf
     drawn = np.where(np.isinf(times).all(axis=2), right, among[times.argmin(axis=2)])
-    labels = np.where(turns < max(1, int(wrong.sum())), drawn, right)
-    return labels
+    return np.where(turns < max(1, int(wrong.sum())), drawn, right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +249,7 @@ def _missing_orders(cells: Cells, trial: _Trial) -> Iterator[int]:
 
 
 def _copies(trial: _Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool = False) -> Explanation:
-    """Every answer is that of some seen cell, whichever is nearest to it: among those that share most levels, or any."""
+    """Every answer is that of some seen cell, whichever is nearest: among those that share most levels, or any."""
     near: Iterable[np.ndarray] = (row for block in seen.neighbours(wanted) for row in block)
     if anywhere:
         near = np.ones((len(wanted), len(seen.cells)), dtype=bool)
@@ -294,8 +293,8 @@ def _superposition(trial: _Trial, seen: FromSeen, wanted: np.ndarray) -> Explana
     """A mixture of seen pictures that share a level, with weights of at least 0 and any background.
 
     Three choices of pictures are tried: for every factor the mean of those that share its level and of those that share
-    all others; single pictures that share all levels but one; single pictures that share any. More pictures than half of
-    the pixels would fit anything and are not tried. Held against the better of the truth and a blank picture.
+    all others; single pictures that share all levels but one; single pictures that share any. More pictures than half
+    of the pixels would fit anything and are not tried. Held against the better of the truth and a blank picture.
     """
     rng = np.random.default_rng(79)
     some = np.sort(rng.permutation(len(wanted))[:MOST_MIXED])
@@ -418,7 +417,7 @@ MOSTLY = 0.5
 AT_LEAST = 0.2
 """with 95 % confidence for at least this share,"""
 CHANCE = 0.01
-"""and if permuted errors do as well no more often than this. All rules together then mislead in 5 % of cases at most."""
+"""and if rearranged errors do as well no more often than this."""
 
 
 def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) -> Explanation | None:
@@ -433,7 +432,15 @@ def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) ->
         return None
     least = min(1 - one.share.value for one in able)
     close = [one for one in able if 1 - one.share.value <= NEARLY * max(0.0, least) + NEARLY_ALL]
-    rank = {"constant": 0, "given": 1, "nearest": 2, "copy": 3, "slope": 4, "superposition": 5, "additive": 6}
+    rank: dict[str, float] = {
+        "constant": 0,
+        "given": 1,
+        "nearest": 2,
+        "copy": 3,
+        "slope": 4,
+        "superposition": 5,
+        "additive": 6,
+    }
     if additive:
         rank["additive"] = 4.5
 

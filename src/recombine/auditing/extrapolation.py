@@ -1,7 +1,7 @@
 """What predictors without any notion of the task would answer for a cell, from the answers for seen cells.
 
-They are baselines if they start from the targets of seen cells, and explanations of a model's answers if they start from
-the model's own answers for seen cells.
+They are baselines if they start from the targets of seen cells, and explanations of a model's answers if they start
+from the model's own answers for seen cells.
 """
 
 from __future__ import annotations

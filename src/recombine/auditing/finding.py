@@ -24,7 +24,7 @@ TITLES = {
 
 QUESTIONS = {
     "composes": "Does it handle unseen combinations like seen ones?",
-    "memorisation_leak": "Does it store whole combinations, so that new ones get the answers of old ones, or faint ones?",
+    "memorisation_leak": "Does it store whole combinations, so that new ones get old answers, or faint ones?",
     "shortcut": "Does it answer from fewer factors than the task needs?",
     "superposition": "Does it draw new combinations as sums of old pictures that share a level?",
     "additive_only": "Does it add up effects where the task needs factors to interact?",

@@ -30,8 +30,8 @@ most of its rows have the wrong label."""
 class Forecast:
     """Unseen cells by what was to be expected and what was observed.
 
-    - `cells`: their numbers among the cells of the table; `order`: at which the seen targets are sums, `None` if at none
-        below the number of factors.
+    - `cells`: their numbers among the cells of the table; `order`: at which the seen targets are sums, `None` if at
+        none below the number of factors.
     - `determined`: whether training determines the cell at that order; `retention`: what the kernel theory expects to
         remain of its answer; `at_risk`: either says that it may go wrong.
     - `error`, `wrong`: what was observed; NaN and false without a target.
@@ -96,9 +96,9 @@ def forecast(table: Observations, cells: Cells, target: np.ndarray | None) -> Fo
     wishes = Wishes((1, 2)[: len(cells.sizes)], profile_of(None, len(cells.sizes)), True, (), (), "table")
     try:
         advice = advice_on(replace(table, target=target), wishes)
-    except InputError as error:
+    except InputError as problem:
         if target is None:
-            return f"The advice on the split was left out: {error}."
+            return f"The advice on the split was left out: {problem}."
         return forecast(table, cells, None)
     order = additive_order(cells)
     codes = np.ravel_multi_index(tuple(cells.cells.T), cells.sizes)

@@ -49,10 +49,10 @@ def re_entanglement(layers: Layers | None, names: Sequence[str]) -> Finding:
     earlier = [layer for layer in layers if layer.name != "output" and np.isfinite(layer.factorisation.value)]
     worst: tuple[float, Layer, Layer] | None = None
     for layer in hidden:
-        before = earlier[: earlier.index(layer)]
-        if not before or not (layer.readable >= READABLE).all():
+        earlier_ones = earlier[: earlier.index(layer)]
+        if not earlier_ones or not (layer.readable >= READABLE).all():
             continue
-        reference = max(before, key=lambda one: one.factorisation.value)
+        reference = max(earlier_ones, key=lambda one: one.factorisation.value)
         fall = reference.factorisation.value - layer.factorisation.value
         if worst is None or fall > worst[0]:
             worst = (fall, reference, layer)
@@ -72,7 +72,8 @@ def re_entanglement(layers: Layers | None, names: Sequence[str]) -> Finding:
     n = len(layers.placed)
     estimate = widened(fall, reference.factorisation_draws - layer.factorisation_draws, n)
     needed = np.isfinite(layers.targets.value) and layer.factorisation.value >= layers.targets.value - 0.05
-    from_to = f"{fixed(reference.factorisation.value, 2)} in '{reference.name}' to {fixed(layer.factorisation.value, 2)}"
+    before, after = reference.factorisation.value, layer.factorisation.value
+    from_to = f"{fixed(before, 2)} in '{reference.name}' to {fixed(after, 2)}"
     holds = bool(fall >= MIXED_UP and estimate.low >= SURELY_MIXED_UP and not needed)
     if holds:
         why = (
@@ -84,7 +85,7 @@ def re_entanglement(layers: Layers | None, names: Sequence[str]) -> Finding:
         return Finding(id, None, estimate, means, why, _curve(layers))
     else:
         same = " as far as the targets ask for" if needed and fall >= MIXED_UP else ""
-        why = f"Where factors can be read, they stay independent{same}: the score goes from {from_to} in '{layer.name}'."
+        why = f"Where factors can be read, they stay independent{same}: the score is {from_to} in '{layer.name}'."
     return Finding(id, holds, estimate, means, why, _curve(layers) | {"layer": layer.name})
 
 
@@ -183,7 +184,8 @@ def mixed_connectivity(
         return open_finding(id, f"{why} {' '.join(notes)}".strip(), means), None
     units = _units(weights)
     if units > MOST_UNITS:
-        why = f"The net has {units:,} units, and modules are searched up to {MOST_UNITS:,} here; see recombine modularity."
+        limit = f"modules are searched up to {MOST_UNITS:,} here"
+        why = f"The net has {units:,} units, and {limit}; recombine modularity takes more."
         return open_finding(id, why, means), None
     try:
         report = modularity_report(weights, permutations=20, progress=progress)
@@ -229,7 +231,7 @@ def cross_interaction(
     """Do the parts of a decoder's input interact beyond adding up?"""
     id, means = "cross_interaction", "share of second derivatives across parts"
     if decoder is None or slots is None:
-        why = "It is about decoders whose inputs fall into parts: give the model, its inputs, and slots=[[0, 1], [2, 3]]."
+        why = "It is about decoders whose inputs fall into parts: give model, inputs and slots=[[0, 1], [2, 3]]."
         return open_finding(id, why, means), None
     profile = interaction_profile(decoder, latents, slots, seed=seed)
     share = profile.share(2)

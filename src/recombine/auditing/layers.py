@@ -1,8 +1,8 @@
 """What happens inside: can factors be read from a layer, are they kept apart, is it bent where it was not trained?
 
 Levels that are numbers have neighbours, and a layer's derivative along such a factor is the difference between them, as
-in `recombine.probes.metric_tensor`. Levels that are words have none; there a cell is compared with the mean of the cells
-that differ from it in that factor alone.
+in `recombine.probes.metric_tensor`. Levels that are words have none; there a cell is compared with the mean of the
+cells that differ from it in that factor alone.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ MOST_CELLS = 12
 def page(report: AuditReport) -> Page:
     """The report as a page."""
     lead = (
-        f"{report.verdict} A model that composes handles new combinations of parts that it knows. Seen combinations are "
-        "those that training showed; unseen ones have no part that is new, only their combination is."
+        f"{report.verdict} A model that composes handles new combinations of parts that it knows. Seen combinations "
+        "are those that training showed; in unseen ones no part is new, only their combination is."
     )
     sections = [
         Section("What was found", [_findings(report)]),
@@ -195,16 +195,16 @@ def _inside(report: AuditReport) -> list[Any]:
             for layer in report.layers
         ]
         caption = (
-            "Volume gap: log10 of the room that unseen cells take up, over that of seen ones. Whole cells: the share of "
-            "similarity that only identical cells have."
+            "Volume gap: log10 of the room that unseen cells take up, over that of seen ones. Whole cells: the share "
+            "of similarity that only identical cells have."
         )
         blocks.append(Details("All layers in numbers", [Table(columns, rows, caption)]))
     if report.modularity is not None:
         from recombine.modularity.pictures import report_figure
 
         words = (
-            "Each map is one layer of weights: a row for every unit that sends, a column for every unit that receives, sorted "
-            "by module; frames mark connections within a module."
+            "Each map is one layer of weights: a row for every unit that sends, a column for every unit that receives, "
+            "sorted by module; frames mark connections within a module."
         )
         blocks.append(
             Details(

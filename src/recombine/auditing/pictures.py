@@ -68,11 +68,11 @@ def pictures_of_errors(report: AuditReport) -> Iterator[Picture]:
         label=scores.measure,
     )
     yield Picture(
-        "errors",
+        "errors-by-cell",
         figure,
-        "A point for every cell (at most 300 of each kind); the bar is the 95 % interval of the mean. Thin lines are what "
-        "simple predictors would get on the unseen cells: one answer for everything, the answer of the nearest seen "
-        "cell, and the best sum of effects of single factors or pairs.",
+        "A point for every cell (at most 300 of each kind); the bar is the 95 % interval of the mean. Thin lines are "
+        "what simple predictors would get on the unseen cells: one answer for everything, the answer of the nearest "
+        "seen cell, and the best sum of effects of single factors or pairs.",
         "Errors of seen and unseen cells beside the errors of baselines",
     )
     shape = cells.sizes
@@ -207,9 +207,9 @@ def picture_of_layers(report: AuditReport) -> Picture | None:
     return Picture(
         "layers",
         figure,
-        "Left: how well the level of each factor can be read from a layer, for cells that the readout was not fitted to (1 "
-        "is perfectly, 0 not at all). Right: 1 if factors move the layer in independent directions, 0.5 if along the same "
-        "line. A model that re-entangles keeps the left curves high while the right one falls.",
+        "Left: how well the level of each factor can be read from a layer, for cells that the readout was not fitted "
+        "to (1 is perfectly, 0 not at all). Right: 1 if factors move the layer in independent directions, 0.5 if along "
+        "the same line. A model that re-entangles keeps the left curves high while the right one falls.",
         "Readability and independence of factors over layers",
     )
 
@@ -219,7 +219,7 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
     cells, answers = report.by_cell, report.answers
     if cells is None or answers is None or answers.kind != "regression" or not len(cells.outside):
         return None
-    height, width, colour = picture_shape(answers.shape)
+    height, _, colour = picture_shape(answers.shape)
     if not height:
         return None
     worst = cells.outside[np.argsort(-cells.error[cells.outside], kind="stable")[:EXAMPLES]]
@@ -254,9 +254,9 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
     return Picture(
         "examples",
         figure,
-        "Unseen combinations with the largest errors: what was wanted, what the model gave, and the sum of the seen outputs "
-        "that share a level with it, brought to the same contrast. A model that superposes has a middle row like the "
-        "last one.",
+        "Unseen combinations with the largest errors: what was wanted, what the model gave, and the sum of the seen "
+        "outputs that share a level with it, brought to the same contrast. A model that superposes has a middle row "
+        "like the last one.",
         "Targets, outputs and superpositions of the worst unseen cells",
         "image",
     )

@@ -16,44 +16,55 @@ def _lines(text: str) -> str:
 def balance(framework: str, factors: Sequence[str]) -> str:
     """Weights of training rows that make factors and target independent."""
     names = ", ".join(repr(name) for name in factors)
-    weights = f"""
+    weights = _lines(
+        f"""
         import polars as pl
 
         train = table.filter(pl.col("split") == "train")  # a polars data frame with a column "target"
         weight = 1 / train.select(pl.len().over({names}, "target")).to_series().to_numpy()
         """
-    use = {
-        "torch": """
-        import torch
-
-        sampler = torch.utils.data.WeightedRandomSampler(weight.tolist(), num_samples=len(weight))
-        """,
-        "sklearn": """
-        model.fit(x, y, sample_weight=weight)  # most estimators take it
-        """,
-    }
-    after = use.get(
-        framework,
-        "        rows = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())  # a batch",
     )
-    before = "" if framework in use else "import numpy as np\n"
-    return before + _lines(weights) + "\n" + _lines(after)
+    if framework == "torch":
+        use = """
+            import torch
+
+            sampler = torch.utils.data.WeightedRandomSampler(weight.tolist(), num_samples=len(weight))
+            """
+    elif framework == "sklearn":
+        use = "model.fit(x, y, sample_weight=weight)  # most estimators take it"
+    else:
+        use = """
+            import numpy as np
+
+            batch = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())
+            """
+    return f"{weights}\n{_lines(use)}"
 
 
 def single_factors(framework: str) -> str:
     """Rows that show one factor at a time."""
-    cast = {
-        "torch": "\nimport torch\n\nx, y = torch.cat([x, torch.as_tensor(more_x, dtype=x.dtype)]), torch.cat([y, torch.as_tensor(more_y, dtype=y.dtype)])",
-    }.get(
-        framework, "\nimport numpy as np\n\nx, y = np.concatenate([x, more_x]), np.concatenate([y, more_y])"
-    )
-    head = """
+    rows = _lines(
+        """
         from recombine.tasks import single_factor_rows
 
-        # render and encode turn positions (rows, factors) into targets and inputs; NaN means that a factor is absent
+        # render and encode turn positions (rows, factors) into targets and inputs; NaN: a factor is absent
         more_x, more_y = single_factor_rows(render, encode, levels)  # levels: how many each factor has
         """
-    return _lines(head) + cast
+    )
+    if framework == "torch":
+        use = """
+            import torch
+
+            x = torch.cat([x, torch.as_tensor(more_x, dtype=x.dtype)])
+            y = torch.cat([y, torch.as_tensor(more_y, dtype=y.dtype)])
+            """
+    else:
+        use = """
+            import numpy as np
+
+            x, y = np.concatenate([x, more_x]), np.concatenate([y, more_y])
+            """
+    return f"{rows}\n{_lines(use)}"
 
 
 def forced_rendering(framework: str) -> str:

@@ -21,8 +21,8 @@ class Tally:
     - `place`: `(rows,)` the number of every row's cell; `cells`: how many there are.
     - `layers`: how many layers will be added, so that all of them fit into memory.
 
-    A layer that is too wide is multiplied by a sparse random matrix with one sign per unit (a count sketch), whose inner
-    products have the same expectation.
+    A layer that is too wide is multiplied by a sparse random matrix with one sign per unit (a count sketch), whose
+    inner products have the same expectation.
 
     ```python
     >>> import numpy as np

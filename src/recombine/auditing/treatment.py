@@ -145,7 +145,7 @@ def _by_data(
         yield Remedy(
             "squared_loss",
             "use squared loss instead of cross-entropy",
-            "On this split the largest margin, to which cross-entropy leads, is wrong on unseen cells; least squares is right.",
+            "On this split the largest margin, where cross-entropy leads, is wrong on unseen cells; squares are not.",
             snippets.squared_loss(framework),
         )
 

@@ -24,7 +24,7 @@ BASELINES = {"constant": "constant", "nearest_seen_cell": "nearest seen cell"}
 def text(report: AuditReport, width: int = 110) -> str:
     """The report as lines of at most `width` characters."""
     lines = [*wrap(f"Verdict: {report.verdict}", width), ""]
-    lines += wrap(heading(report), width) + [""]
+    lines += [*wrap(heading(report), width), ""]
     for label, sentence in facts(report):
         lines += wrap(
             f"{label:<{LABEL}}{sentence}",
@@ -46,9 +46,11 @@ def text(report: AuditReport, width: int = 110) -> str:
     missing = [one for one in report.findings if one not in told]
     if missing:
         lines += ["", "Not enough evidence"]
-        for one in missing:
+        for why in dict.fromkeys(one.explanation for one in missing):
+            titles = ", ".join(one.title for one in missing if one.explanation == why)
+            begin = f"{titles:<{LABEL}}" if len(titles) < LABEL else f"{titles}: "
             lines += wrap(
-                f"{one.title:<{LABEL}}{one.explanation}",
+                f"{begin}{why}",
                 width,
                 initial_indent="  ",
                 subsequent_indent=" " * (LABEL + 2),
@@ -89,8 +91,10 @@ def facts(report: AuditReport) -> Iterator[tuple[str, str]]:
             f"seen{fresh} {interval(scores.seen)}   unseen {interval(scores.unseen)}   ({scores.measure})",
         )
         if scores.baselines:
+            least = 1e-9 * scores.baselines["constant"].value
             listed = " · ".join(
-                f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items()
+                f"{baseline_name(name)} {number(one.value if one.value > least else 0.0)}"
+                for name, one in scores.baselines.items()
             )
             yield "on unseen cells", listed
     if report.layers is not None and len(report.layers.layers):
@@ -138,7 +142,8 @@ def layer_sentence(report: AuditReport) -> str:
         )
     scores = [layer.factorisation.value for layer in hidden]
     if np.isfinite(scores).any():
-        said += f"; independent directions from {fixed(scores[0], 2)} ('{hidden[0].name}') to {fixed(scores[-1], 2)} ('{hidden[-1].name}')"
+        first, last = (f"{fixed(scores[i], 2)} ('{hidden[i].name}')" for i in (0, -1))
+        said += f"; independent directions from {first} to {last}"
     return said
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Real
@@ -57,6 +58,7 @@ def cell_maps(
     values = np.append(values, list((marks or {}).values()))
     high = float(values.max()) if len(values) else 1.0
     low = float(values.min()) if len(values) else 0.0
+    scale: Any
     if log and high > 0:
         low = max(float(values[values > 0].min()), high * 1e-5)
         scale = LogNorm(min(low, high / 10), high)
