@@ -6,6 +6,7 @@
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
     python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
+    python -m benchmarks audit            audits of a hundred thousand rows: time and memory, 2 minutes
     python -m benchmarks planted          audits of models whose behaviour was planted: what is found, what is missed
 
 Training steps run on one thread, pinned to one core, and are measured in CPU time.
@@ -32,7 +33,16 @@ def main() -> None:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=["training", "modularity", "interaction", "study", "advise", "second-opinion", "planted"],
+        choices=[
+            "training",
+            "modularity",
+            "interaction",
+            "study",
+            "advise",
+            "second-opinion",
+            "audit",
+            "planted",
+        ],
         default="training",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to FILE")
@@ -46,6 +56,7 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 0, 1], help="of the second opinion")
     parser.add_argument("--epochs", type=int, default=300, help="of the second opinion")
+    parser.add_argument("--seed-offset", type=int, default=0, help="of the planted models")
     parser.add_argument("--per-kind", type=int, default=40, help="planted models of every kind (default 40)")
     options = parser.parse_args()
     if options.what == "second-opinion":
@@ -56,12 +67,16 @@ def main() -> None:
     if options.what == "planted":
         from benchmarks.planted import confusion
 
-        print(confusion(options.per_kind))
+        print(confusion(options.per_kind, options.seed_offset))
         return
     if options.what == "advise":
         from benchmarks.advise import at_scale
 
         rows = at_scale()
+    elif options.what == "audit":
+        from benchmarks.audit import at_scale as audits
+
+        rows = audits()
     elif options.what == "modularity":
         rows = modularity_rows(options.repeats, options.only)
     elif options.what == "interaction":

@@ -50,7 +50,7 @@ SUM = 0.05
 """A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
 MOST_MIXED, MIXED_PARTNERS = 48, 12
 """Unseen pictures whose mixtures are looked for, and the errors of other cells that each is tried with."""
-MOST_CELLS = 800
+MOST_CELLS = 400
 """Unseen cells that are looked at; more are sampled."""
 LEAST_PIXELS = 16
 """Outputs with fewer numbers are no pictures, and their sums no superpositions."""

@@ -148,7 +148,15 @@ def salience(layers: Layers | None, cells: Cells, train: np.ndarray, slope: floa
     )
     shown = train if len(train) <= 1500 else train[np.sort(rng.choice(len(train), 1500, replace=False))]
     found = layer.salience
-    kernels = [OverlapKernel.from_salience(np.maximum(found.kernel.salience, 0)), *_ends(found.interval)]
+    centre = OverlapKernel.from_salience(np.maximum(found.kernel.salience, 0))
+    if not _has_parts(centre):
+        why = (
+            f"In '{layer.name}' cells are alike only if they are identical, so that parts carry nothing over."
+        )
+        return Finding(
+            id, True, Estimate(0.0, 0.0, 0.0), means, why, {"layer": layer.name, "shares_by_order": profile}
+        )
+    kernels = [centre, *_ends(found.interval)]
     kept = [float(np.median(one)) for one in retention(kernels, shown, targets, cells.sizes)]
     estimate = Estimate(kept[0], min(kept), max(kept))
     holds = None if estimate.low < KEPT <= estimate.high else bool(kept[0] < KEPT)
@@ -171,7 +179,12 @@ def _ends(interval: np.ndarray) -> list[OverlapKernel]:
     for parts, whole in ((0, 1), (1, 0)):
         shares = np.append(interval[:-1, parts], interval[-1, whole])
         found.append(OverlapKernel.by_order(np.maximum(np.append(0.0, shares), 0)))
-    return [one for one in found if one.similarity.ravel()[-1] > one.similarity.ravel()[0]]
+    return [one for one in found if _has_parts(one)]
+
+
+def _has_parts(kernel: OverlapKernel) -> bool:
+    """Whether anything but whole combinations and the constant counts."""
+    return bool((kernel.lower().salience.ravel()[1:] > 0).any())
 
 
 def mixed_connectivity(

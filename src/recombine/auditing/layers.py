@@ -21,9 +21,9 @@ from recombine.probes.geometry import log10_volume
 from recombine.probes.representation import ridge_probe
 from recombine.theory import SalienceEstimate, estimate_salience
 
-MOST_PROBED = 500
+MOST_PROBED = 300
 """Cells from which factors are read; more are sampled."""
-MOST_COMPARED = 400
+MOST_COMPARED = 300
 """Cells whose similarities make up the salience; more are sampled."""
 LEAST_PROBED = 12
 

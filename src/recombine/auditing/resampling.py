@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 LEVEL = 0.95
-MOST_DRAWS = 2e7
+MOST_DRAWS = 5e6
 """Cells times resamples that are held at a time."""
 
 
@@ -75,6 +75,6 @@ def widened(value: float, draws: Float[np.ndarray, " resamples"], n: int) -> Est
     if n < 2 or not np.isfinite(value) or len(finite) < len(draws) / 2:
         return Estimate(value, np.nan, np.nan)
     tail = (1 - LEVEL) / 2
-    wider = float(stats.t.ppf(1 - tail, n - 1) / stats.norm.ppf(1 - tail) * np.sqrt(n / (n - 1)))
+    wider = float(stdtrit(n - 1, 1 - tail) / ndtri(1 - tail) * np.sqrt(n / (n - 1)))
     low, high = np.quantile(finite, [tail, 1 - tail])
     return Estimate(value, value + wider * min(0.0, low - value), value + wider * max(0.0, high - value))
