@@ -139,7 +139,7 @@ def audit(
     crossed, profile = _crossing(view, given, slots, seed, notes)
     found += [connected, crossed]
     told("what the split predicts", 0.0)
-    expected = forecast(given.table, cells, _one_target(given, answers))
+    expected = forecast(given.table, cells, _one_target(given, answers), judged=answers is not None)
     by_id = {one.id: one for one in found}
     return AuditReport(
         table=given.table,
@@ -207,8 +207,8 @@ def _open(
             told("running the model", chunk.rows.stop / rows)
         view.outputs = np.concatenate(outputs)
         view.tally, view.layers, view.classes = tally, tuple(chosen), opened.classes
-        found = opened.weights()
-        view.weights = found
+        matrices = opened.weights()
+        view.weights = None if matrices is None else list(matrices.values())
     except ModelError as error:
         view.trouble = error.trace
         view.notes.append(f"the model raised an error {error.stage}; what needs its answers is left out")
@@ -239,7 +239,9 @@ def _check_unseen(given: Given) -> None:
 
 
 def _cells_only(given: Given) -> Cells:
-    """The cells of a table without answers."""
+    """The cells of a table without answers; with its targets, which the forecast goes by."""
+    if given.target is not None:
+        return gather(given.table, read_answers(given.target, given.target))
     rows = len(given.table.cells)
     nothing = np.zeros((rows, 1), dtype=np.float32)
     return gather(

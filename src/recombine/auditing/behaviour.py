@@ -20,7 +20,7 @@ from recombine.auditing.explanations import (
 )
 from recombine.auditing.finding import Finding, open_finding, plain
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
-from recombine.auditing.scores import COMPOSES, Scores
+from recombine.auditing.scores import COMPOSES, NOTHING, Scores
 from recombine.probes.superposition import correlations
 from recombine.report import fixed, number, percent
 
@@ -44,8 +44,9 @@ def behaviour(
         return [composes, *(open_finding(id, why) for id in IDS)], None, None
     failure = explain(cells, seed=seed)
     chosen = None
+    lost = scores.skill.value <= NOTHING
     slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
-    if composes.holds is not True or scores.unseen.value > slight:
+    if not lost and (composes.holds is not True or scores.unseen.value > slight):
         chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
     if chosen is not None and composes.holds is not False:
         composes = _not_composing(composes, scores)
@@ -73,6 +74,8 @@ class _Facts:
         """Whether the rule for a finding is the one that explains the failure."""
         if self.composes is True:
             return False
+        if self.scores.skill.value <= NOTHING:
+            return None
         if self.chosen is not None:
             return self.chosen.finding == id
         best = self.failure.best(id)
@@ -86,9 +89,13 @@ class _Facts:
         """Why a finding does not hold, or is not known."""
         if self.composes is True:
             return "There is no failure to explain."
+        if self.scores.skill.value <= NOTHING:
+            return "The seen combinations are not learned yet, so wrong answers elsewhere say nothing."
         if self.scores.cells_unseen < LEAST_CELLS:
             return f"{self.scores.cells_unseen} unseen cells are too few to tell; {LEAST_CELLS} or more could decide."
         best = self.failure.best(id)
+        if best is None and id == "additive_only":
+            return "The task is a sum of effects itself, as far as the seen and unseen cells show, so sums are right."
         if best is None or not np.isfinite(best.share.value):
             return "It says nothing about these answers."
         share = f"It would explain {percent(max(0.0, best.share.value))} of what goes wrong on unseen cells"

@@ -91,22 +91,27 @@ class Forecast:
         )
 
 
-def forecast(table: Observations, cells: Cells, target: np.ndarray | None) -> Forecast | str:
-    """The advice on the split, laid beside the errors; a sentence if it cannot be had."""
+def forecast(
+    table: Observations, cells: Cells, target: np.ndarray | None, *, judged: bool = True
+) -> Forecast | str:
+    """The advice on the split, laid beside the errors; a sentence if it cannot be had.
+
+    - `judged`: whether there are errors at all, or only targets.
+    """
     wishes = Wishes((1, 2)[: len(cells.sizes)], profile_of(None, len(cells.sizes)), True, (), (), "table")
     try:
         advice = advice_on(replace(table, target=target), wishes)
     except InputError as problem:
         if target is None:
             return f"The advice on the split was left out: {problem}."
-        return forecast(table, cells, None)
+        return forecast(table, cells, None, judged=judged)
     order = additive_order(cells)
     codes = np.ravel_multi_index(tuple(cells.cells.T), cells.sizes)
     place = np.searchsorted(codes, np.ravel_multi_index(tuple(advice.targets.T), cells.sizes))
     judged = advice.orders.get(order) if order is not None else None
     determined = np.zeros(len(place), dtype=bool) if judged is None else judged.determined
     kept = advice.retention
-    error = cells.error[place]
+    error = cells.error[place] if judged else np.full(len(place), np.nan)
     return Forecast(
         advice, order, place, determined, kept, ~determined | (kept < SMALL), error, is_wrong(cells)[place]
     )

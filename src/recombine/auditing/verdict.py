@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from recombine.auditing.explanations import Explanation, Failure
-from recombine.auditing.finding import Finding
-from recombine.auditing.scores import Scores
-from recombine.report import fixed
+from recombine.auditing.explanations import CHANCE, Explanation, Failure
+from recombine.auditing.finding import TITLES, Finding
+from recombine.auditing.scores import NOTHING, Scores
+from recombine.report import fixed, percent
+
+PARTLY = 0.25
+"""A pattern that accounts for this share of a failure is worth a word."""
 
 
 def verdict(
@@ -31,8 +34,8 @@ def verdict(
     cells = f"{scores.cells_unseen} unseen combination{'s' if scores.cells_unseen != 1 else ''}"
     if composes is True:
         return f"The model composes {listed}: {cells} are handled like seen ones."
-    if composes is False and cause is not None and cause.rule == "constant":
-        return "The model has not learned the task: it gives about the same answer whatever the combination."
+    if scores.skill.value <= NOTHING or (cause is not None and cause.rule == "constant"):
+        return "The model has not learned the task: on seen combinations it does no better than one constant answer."
     how = _how(failure, cause, names)
     if composes is False and how:
         return f"The model does not compose {listed}. {how}"
@@ -40,8 +43,8 @@ def verdict(
         return f"The model does not compose {listed}, and has not learned the seen combinations either."
     if composes is False:
         return (
-            f"The model does not compose {listed}; its wrong answers follow none of the known patterns "
-            "(memory, shortcut, superposition, sums)."
+            f"The model does not compose {listed}; none of the known patterns (memory, shortcut, superposition, sums) "
+            f"accounts for most of its wrong answers{_nearest(failure)}."
         )
     if not scores.learned:
         return f"Undecided: the seen combinations are only partly learned, so composing {listed} cannot be judged yet."
@@ -49,6 +52,16 @@ def verdict(
     return (
         f"Undecided: {cells} are too few, or too different, to say whether the model composes {listed}.{how}"
     )
+
+
+def _nearest(failure: Failure | None) -> str:
+    """The pattern that accounts for part of what goes wrong, if any does."""
+    partly = [one for one in (failure.tried if failure else ()) if one.share.low > 0 and one.chance <= CHANCE]
+    partly = [one for one in partly if one.finding and one.share.value >= PARTLY]
+    if not partly:
+        return ""
+    best = max(partly, key=lambda one: one.share.value)
+    return f"; nearest is {TITLES[best.finding]} ({percent(best.share.value)})"
 
 
 def _how(failure: Failure | None, cause: Explanation | None, names: Sequence[str]) -> str:
