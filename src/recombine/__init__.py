@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         studies,
         tasks,
         theory,
+        torch,
     )
     from recombine.advice import Advice, advise
     from recombine.auditing import AuditReport, audit
@@ -102,6 +103,7 @@ __all__ = [
     "studies",
     "tasks",
     "theory",
+    "torch",
     "with_stripes",
 ]
 

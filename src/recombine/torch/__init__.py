@@ -1,0 +1,21 @@
+"""Remedies for a PyTorch training loop of one's own, by the same arithmetic as `recombine.remedies`.
+
+| name | what it does |
+|---|---|
+| `trace` | output and activities of named layers of any module |
+
+Nothing here creates a tensor on another device or of another precision than its inputs.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ImportError('recombine.torch needs PyTorch: pip install "recombine[torch]"') from None
+
+from recombine.torch.tracing import trace
+
+__all__ = [
+    "trace",
+]
