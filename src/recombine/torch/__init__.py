@@ -3,6 +3,7 @@
 | name | what it does |
 |---|---|
 | `trace` | output and activities of named layers of any module |
+| `Watch` | the same from the loop's own forward pass |
 
 Nothing here creates a tensor on another device or of another precision than its inputs.
 """
@@ -14,8 +15,13 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError('recombine.torch needs PyTorch: pip install "recombine[torch]"') from None
 
+from recombine.torch.activity import activity, weighted_activity
 from recombine.torch.tracing import trace
+from recombine.torch.watching import Watch
 
 __all__ = [
+    "Watch",
+    "activity",
     "trace",
+    "weighted_activity",
 ]
