@@ -3,6 +3,7 @@
 | name | what it does |
 |---|---|
 | `trace` | output and activities of named layers of any module |
+| `weighted_activity`, `activity`, `jacobian_activity` | penalties, `loss + 1e-3 * weighted_activity(net, x)` |
 | `Watch` | the same from the loop's own forward pass |
 
 Nothing here creates a tensor on another device or of another precision than its inputs.
@@ -16,12 +17,14 @@ except ModuleNotFoundError as error:
     raise ImportError('recombine.torch needs PyTorch: pip install "recombine[torch]"') from None
 
 from recombine.torch.activity import activity, weighted_activity
+from recombine.torch.jacobian import jacobian_activity
 from recombine.torch.tracing import trace
 from recombine.torch.watching import Watch
 
 __all__ = [
     "Watch",
     "activity",
+    "jacobian_activity",
     "trace",
     "weighted_activity",
 ]
