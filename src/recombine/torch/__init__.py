@@ -5,6 +5,8 @@
 | `trace` | output and activities of named layers of any module |
 | `weighted_activity`, `activity`, `jacobian_activity` | penalties, `loss + 1e-3 * weighted_activity(net, x)` |
 | `Watch` | the same from the loop's own forward pass |
+| `forced_rendering`, `RenderNet`, `RenderLayer`, `FactorCanvas` | nets that draw every factor by itself |
+| `spectrum_entropy`, `flatness`, `entropy_of`, `variance_of` | what makes them draw stripes |
 
 Nothing here creates a tensor on another device or of another precision than its inputs.
 """
@@ -17,14 +19,26 @@ except ModuleNotFoundError as error:
     raise ImportError('recombine.torch needs PyTorch: pip install "recombine[torch]"') from None
 
 from recombine.torch.activity import activity, weighted_activity
+from recombine.torch.forced import ForcedRendering, forced_rendering
 from recombine.torch.jacobian import jacobian_activity
+from recombine.torch.penalties import entropy_of, flatness, spectrum_entropy, variance_of
+from recombine.torch.rendering import FactorCanvas, RenderLayer, RenderNet
 from recombine.torch.tracing import trace
 from recombine.torch.watching import Watch
 
 __all__ = [
+    "FactorCanvas",
+    "ForcedRendering",
+    "RenderLayer",
+    "RenderNet",
     "Watch",
     "activity",
+    "entropy_of",
+    "flatness",
+    "forced_rendering",
     "jacobian_activity",
+    "spectrum_entropy",
     "trace",
+    "variance_of",
     "weighted_activity",
 ]
