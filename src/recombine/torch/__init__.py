@@ -5,6 +5,7 @@
 | `trace` | output and activities of named layers of any module |
 | `weighted_activity`, `activity`, `jacobian_activity` | penalties, `loss + 1e-3 * weighted_activity(net, x)` |
 | `Watch` | the same from the loop's own forward pass |
+| `ActivityNoise`, `noisy`, `activity_noise` | the noise that these penalties stand for |
 | `forced_rendering`, `RenderNet`, `RenderLayer`, `FactorCanvas` | nets that draw every factor by itself |
 | `spectrum_entropy`, `flatness`, `entropy_of`, `variance_of` | what makes them draw stripes |
 
@@ -21,22 +22,26 @@ except ModuleNotFoundError as error:
 from recombine.torch.activity import activity, weighted_activity
 from recombine.torch.forced import ForcedRendering, forced_rendering
 from recombine.torch.jacobian import jacobian_activity
+from recombine.torch.noise import ActivityNoise, activity_noise, noisy
 from recombine.torch.penalties import entropy_of, flatness, spectrum_entropy, variance_of
 from recombine.torch.rendering import FactorCanvas, RenderLayer, RenderNet
 from recombine.torch.tracing import trace
 from recombine.torch.watching import Watch
 
 __all__ = [
+    "ActivityNoise",
     "FactorCanvas",
     "ForcedRendering",
     "RenderLayer",
     "RenderNet",
     "Watch",
     "activity",
+    "activity_noise",
     "entropy_of",
     "flatness",
     "forced_rendering",
     "jacobian_activity",
+    "noisy",
     "spectrum_entropy",
     "trace",
     "variance_of",
