@@ -8,6 +8,7 @@
 | `ActivityNoise`, `noisy`, `activity_noise` | the noise that these penalties stand for |
 | `forced_rendering`, `RenderNet`, `RenderLayer`, `FactorCanvas` | nets that draw every factor by itself |
 | `spectrum_entropy`, `flatness`, `entropy_of`, `variance_of` | what makes them draw stripes |
+| `compositional_contrast`, `cross_hessian` | penalties on interaction between the slots of a decoder |
 
 Nothing here creates a tensor on another device or of another precision than its inputs.
 """
@@ -21,6 +22,7 @@ except ModuleNotFoundError as error:
 
 from recombine.torch.activity import activity, weighted_activity
 from recombine.torch.forced import ForcedRendering, forced_rendering
+from recombine.torch.interaction import compositional_contrast, cross_hessian
 from recombine.torch.jacobian import jacobian_activity
 from recombine.torch.noise import ActivityNoise, activity_noise, noisy
 from recombine.torch.penalties import entropy_of, flatness, spectrum_entropy, variance_of
@@ -37,6 +39,8 @@ __all__ = [
     "Watch",
     "activity",
     "activity_noise",
+    "compositional_contrast",
+    "cross_hessian",
     "entropy_of",
     "flatness",
     "forced_rendering",
