@@ -108,8 +108,8 @@ def forecast(
     order = additive_order(cells)
     codes = np.ravel_multi_index(tuple(cells.cells.T), cells.sizes)
     place = np.searchsorted(codes, np.ravel_multi_index(tuple(advice.targets.T), cells.sizes))
-    judged = advice.orders.get(order) if order is not None else None
-    determined = np.zeros(len(place), dtype=bool) if judged is None else judged.determined
+    verdicts = advice.orders.get(order) if order is not None else None
+    determined = np.zeros(len(place), dtype=bool) if verdicts is None else verdicts.determined
     kept = advice.retention
     error = cells.error[place] if judged else np.full(len(place), np.nan)
     return Forecast(
