@@ -1,8 +1,8 @@
 """Tests compile many programs and run each for a moment, so compiling is made cheap.
 
 All processes of a test run share one cache of compiled programs, which ends with it, and compile at the lowest level
-of optimisation; examples in docstrings are compiled without any. Linear algebra runs on one thread. A variable that is set already is left alone, so that
-`XLA_FLAGS= pytest` tests programs as users get them.
+of optimisation; examples in docstrings are compiled without any. Linear algebra runs on one thread. A variable that is
+set already is left alone, so that `XLA_FLAGS= pytest` tests programs as users get them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Sets variables before JAX is imported; the processes that run tests, and those that tests start, inherit them."""
     if hasattr(config, "workerinput"):
         return
-    for library in ("OMP", "OPENBLAS", "MKL"):  # a test process has one core; threads would wait for each other
+    for library in (
+        "OMP",
+        "OPENBLAS",
+        "MKL",
+    ):  # a test process has one core; threads would wait for each other
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:

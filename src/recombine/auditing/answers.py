@@ -192,7 +192,13 @@ def _labels(
             raise InputError(
                 "prediction", f"no answer in row {missing.index(True) + 1}", "an answer in every row"
             )
-        levels += sorted(set(said.tolist()) - set(levels), key=_order)
+        if classes is None:
+            levels += sorted(set(said.tolist()) - set(levels), key=_order)
+        strange = [one for one in said.tolist() if one not in levels]
+        if strange:
+            raise InputError(
+                "prediction", strange[0], f"one of the classes {', '.join(map(str, levels[:12]))}"
+            )
         place = {level: i for i, level in enumerate(levels)}
         number = np.array([place[one] for one in said.tolist()])
     unknown = sorted(set(names[known].tolist()) - set(levels), key=_order)

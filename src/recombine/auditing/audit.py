@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from recombine.advice.table import values_of
 from recombine.auditing.answers import Answers, Kind, read_answers
 from recombine.auditing.behaviour import IDS, behaviour
 from recombine.auditing.cells import Cells, gather
@@ -193,7 +195,7 @@ def _open(
     view = _View()
     rows = len(given.table.cells)
     try:
-        opened = as_model(model, given.inputs, layers=layers, output=output, batch=batch)
+        opened = as_model(model, _inputs(given.inputs, model), layers=layers, output=output, batch=batch)
         if opened.rows != rows:
             raise InputError("inputs", f"{opened.rows} rows", f"as many as the table has, {rows}")
         view.model, view.name, view.framework = opened, opened.name, opened.framework
@@ -215,6 +217,16 @@ def _open(
     if view.model is not None:
         view.notes = [*view.model.notes, *view.notes]
     return view
+
+
+def _inputs(inputs: Any, model: Any) -> Any:
+    """Columns of a table as the model takes them: a frame if it was fitted to named columns, else numbers."""
+    if not isinstance(inputs, pl.DataFrame):
+        return inputs
+    columns = {name: values_of(inputs, name) for name in inputs.columns}
+    if hasattr(model, "feature_names_in_") or any(column.dtype == object for column in columns.values()):
+        return pl.DataFrame(columns)
+    return np.stack(list(columns.values()), axis=1)
 
 
 def _spread(layers: Sequence[str], notes: list[str]) -> tuple[str, ...]:

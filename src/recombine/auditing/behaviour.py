@@ -27,6 +27,8 @@ from recombine.report import fixed, number, percent
 SLIGHT = {"regression": 0.01, "classification": 0.1}
 """A model that handles unseen cells like seen ones has a failure to explain if its error is above this share of a
 constant's: a rule may govern both. (Answers that keep nine tenths of their size have a hundredth of its error.)"""
+ALL = 0.9
+"""Of a model that has learned nothing, a rule must account for this share of wrong answers with 95 % confidence."""
 LEAST_CELLS = 5
 """Unseen cells below which no failure can be told from chance by permutation."""
 ADDITIVE = 0.99
@@ -46,8 +48,10 @@ def behaviour(
     chosen = None
     lost = scores.skill.value <= NOTHING
     slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
-    if not lost and (composes.holds is not True or scores.unseen.value > slight):
+    if composes.holds is not True or scores.unseen.value > slight:
         chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
+    if lost and chosen is not None and not chosen.share.low >= ALL:
+        chosen = None
     if chosen is not None and composes.holds is not False:
         composes = _not_composing(composes, scores)
     facts = _Facts(cells, scores, names, failure, chosen, composes.holds)
@@ -74,10 +78,10 @@ class _Facts:
         """Whether the rule for a finding is the one that explains the failure."""
         if self.composes is True:
             return False
-        if self.scores.skill.value <= NOTHING:
-            return None
         if self.chosen is not None:
             return self.chosen.finding == id
+        if self.scores.skill.value <= NOTHING:
+            return None
         best = self.failure.best(id)
         if best is None:
             return False if not self.failure.tried else None
@@ -89,7 +93,7 @@ class _Facts:
         """Why a finding does not hold, or is not known."""
         if self.composes is True:
             return "There is no failure to explain."
-        if self.scores.skill.value <= NOTHING:
+        if self.scores.skill.value <= NOTHING and self.chosen is None:
             return "The seen combinations are not learned yet, so wrong answers elsewhere say nothing."
         if self.scores.cells_unseen < LEAST_CELLS:
             return f"{self.scores.cells_unseen} unseen cells are too few to tell; {LEAST_CELLS} or more could decide."

@@ -171,9 +171,8 @@ class _Trial:
         other = 1 - others / max(float(error.sum()), 1e-300)
         chance = float((1 + (other >= value - 1e-12).sum()) / (1 + len(other)))
         means = sampler.means(0, np.stack([own, error], axis=1))
-        draws = 1 - np.divide(
-            means[:, 0], means[:, 1], out=np.ones(len(means)), where=means[:, 1] > 1e-12 * error.max()
-        )
+        some = means[:, 1] > 1e-12 * error.max()  # a resample without errors says nothing
+        draws = 1 - np.divide(means[:, 0], means[:, 1], out=np.full(len(means), np.nan), where=some)
         if corrected:
             luck = float(np.clip(np.mean(other), 0, 1))
             value, draws = _corrected(value, luck), _corrected(draws, luck)

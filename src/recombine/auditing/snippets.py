@@ -172,7 +172,7 @@ def squared_loss(framework: str) -> str:
         """
         from sklearn.linear_model import RidgeClassifier
 
-        model = RidgeClassifier(alpha=1e-6).fit(x, label)  # squared loss on the same features
+        model = RidgeClassifier(alpha=1e-2).fit(x, label)  # squared loss on the same features
         """
     )
 

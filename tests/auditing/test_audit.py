@@ -1,0 +1,233 @@
+"""The whole audit: every way in, every form out, and everything that can be wrong with what is brought."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recombine import InputError, audit
+from recombine.auditing.finding import QUESTIONS, TITLES
+
+X, Y = np.indices((6, 7)).reshape(2, -1)
+SEEN = (3 * X + 2 * Y) % 4 > 0
+COLOURS = np.array(["red", "blue", "green", "cyan", "black", "white"])
+TABLE = {"colour": COLOURS[X], "shape": Y}
+EFFECTS = np.random.default_rng(0).normal(size=(2, 7))
+TRUTH = EFFECTS[0][X] + EFFECTS[1][Y]
+LEAK = np.where(SEEN, TRUTH, TRUTH[SEEN].mean() + 0.5 * (TRUTH - TRUTH[SEEN].mean()))
+HOT = np.concatenate([np.eye(6)[X], np.eye(7)[Y]], axis=1).astype(np.float32)
+
+
+def run(prediction=LEAK, **settings):
+    given = {"factors": ["colour", "shape"], "seen": SEEN, "target": TRUTH} | settings
+    return audit(TABLE, prediction=prediction, **given)
+
+
+def test_the_object_has_every_part():
+    found = json.loads(json.dumps(run().to_dict(), allow_nan=False))
+    assert {"verdict", "findings", "errors", "advice", "remedies"} <= set(found)
+    assert [one["id"] for one in found["findings"]] == list(TITLES) == list(QUESTIONS)
+    for one in found["findings"]:
+        assert {"id", "holds", "estimate", "interval", "explanation"} <= set(one)
+        assert one["holds"] in (True, False, None)
+        assert one["explanation"]
+    assert set(found["errors"]["baselines"]) == {"constant", "nearest_seen_cell", "additive_1"}
+    assert found["advice"]["unseen"] == (~SEEN).sum()
+
+
+def test_a_leak_is_found_with_its_slope():
+    report = run()
+    one = report.finding("memorisation_leak")
+    assert one.holds is True
+    assert one.estimate.value == pytest.approx(0.5)
+    assert report.finding("composes").holds is False
+    assert "0.50" in report.verdict
+    assert report.remedies
+
+
+def test_a_model_that_composes_needs_no_remedy():
+    report = run(TRUTH)
+    assert report.finding("composes").holds is True
+    assert not report.remedies
+    assert "composes colour and shape" in report.verdict
+
+
+def test_text_page_and_cells(tmp_path):
+    report = run()
+    text = str(report)
+    assert text.startswith("Verdict: ")
+    assert max(map(len, text.splitlines())) <= 110
+    path = report.page().write(tmp_path / "audit.html")
+    page = path.read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "memorisation leak" in page
+    cells = report.cells()
+    assert cells.columns == ["colour", "shape", "rows", "seen", "familiar", "error"]
+    assert len(cells) == 42
+    assert report.forecast.table().height == (~SEEN).sum()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "polars", "pandas", "mapping", "factors"])
+def test_every_form_of_a_table_says_the_same(form, tmp_path):
+    frame = pl.DataFrame(TABLE | {"split": np.where(SEEN, "train", "test"), "y": TRUTH, "p": LEAK})
+    columns = {"factors": ["colour", "shape"], "seen": "split=train", "target": "y", "prediction": "p"}
+    if form == "csv":
+        frame.write_csv(tmp_path / "t.csv")
+        report = audit(tmp_path / "t.csv", **columns)
+    elif form == "parquet":
+        frame.write_parquet(tmp_path / "t.parquet")
+        report = audit(str(tmp_path / "t.parquet"), **columns)
+    elif form == "polars":
+        report = audit(frame, **columns)
+    elif form == "pandas":
+        pandas = pytest.importorskip("pandas")
+        report = audit(pandas.DataFrame(frame.to_dict(as_series=False)), **columns)
+    elif form == "mapping":
+        report = audit(frame.to_dict(as_series=False), **columns)
+    else:
+        report = audit(factors=TABLE, seen=SEEN, target=TRUTH, prediction=LEAK)
+    assert report.verdict == run().verdict
+    assert report.errors["unseen"]["estimate"] == pytest.approx(run().errors["unseen"]["estimate"])
+
+
+def test_columns_of_scores_and_of_several_targets():
+    label = np.where((X + Y) % 2, "odd", "even")
+    frame = pl.DataFrame(TABLE | {"train": SEEN, "y": label, "even": X % 2 == 0, "odd": X % 2 == 1})
+    frame = frame.with_columns(pl.col("even", "odd").cast(float))
+    report = audit(
+        frame,
+        factors=["colour", "shape"],
+        seen="train",
+        target="y",
+        prediction=["even", "odd"],
+        classes=["even", "odd"],
+    )
+    assert report.finding("shortcut").holds is True
+    assert report.finding("shortcut").details["factors"] == ["colour"]
+    both = frame.with_columns(a=TRUTH, b=-TRUTH, c=LEAK, d=-LEAK)
+    report = audit(both, factors=["colour", "shape"], seen="train", target=["a", "b"], prediction=["c", "d"])
+    assert report.finding("memorisation_leak").holds is True
+
+
+def test_held_out_rows_of_seen_cells_are_the_fair_comparison():
+    rows = np.repeat(np.arange(len(X)), 2)
+    seen = SEEN[rows] & (np.arange(len(rows)) % 2 == 0)
+    noise = np.where(seen, 0.0, np.random.default_rng(0).normal(size=len(rows)) * 0.1)
+    table = {name: column[rows] for name, column in TABLE.items()}
+    report = audit(table, factors=list(TABLE), seen=seen, target=TRUTH[rows], prediction=TRUTH[rows] + noise)
+    assert report.scores.held_out
+    assert report.scores.seen.value == pytest.approx(0.01, rel=0.5)
+    assert report.finding("composes").holds is True
+
+
+def test_missing_targets_leave_findings_out_and_say_so():
+    report = run(target=np.where(SEEN, TRUTH, np.nan))
+    assert report.finding("composes").holds is None
+    assert "no unseen cell has a target" in report.verdict
+    some = run(target=np.where(SEEN | (np.arange(len(X)) % 2 == 0), TRUTH, np.nan))
+    assert any("no target and were left out" in note for note in some.notes)
+    none = run(target=None)
+    assert none.finding("memorisation_leak").holds is None
+    assert any("no targets" in note for note in none.notes)
+
+
+def test_cells_with_unseen_levels_do_not_count():
+    seen = SEEN & (X != 5)
+    report = run(TRUTH, seen=seen)
+    assert any("level that training never shows" in note for note in report.notes)
+    assert report.scores.cells_unseen == (~seen & (X != 5)).sum()
+
+
+def test_few_unseen_cells_are_not_enough():
+    seen = np.ones(len(X), dtype=bool)
+    seen[[8, 16]] = False
+    report = run(np.where(seen, TRUTH, 0.0), seen=seen)
+    assert report.finding("shortcut").holds is None
+    assert "too few" in report.finding("shortcut").explanation
+
+
+def test_a_model_that_raises_loses_nothing_else():
+    def broken(rows):
+        raise RuntimeError("out of order")
+
+    report = audit(TABLE, factors=list(TABLE), seen=SEEN, target=TRUTH, model=broken, inputs=HOT)
+    assert "RuntimeError: out of order" in report.trouble
+    assert "out of order" in str(report)
+    assert report.verdict.startswith("Undecided")
+    assert report.forecast.order == 1
+    assert report.to_dict()["traceback"]
+    assert "out of order" in str(report.page().sections)
+
+
+def test_a_model_with_inputs_gives_layers_and_weights():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(13, 16),
+        torch.nn.BatchNorm1d(16),
+        torch.nn.ReLU(),
+        torch.nn.Dropout(),
+        torch.nn.Linear(16, 1),
+    )
+    net.train()
+    report = audit(TABLE, factors=list(TABLE), seen=SEEN, target=TRUTH, model=net, inputs=HOT)
+    assert net.training
+    assert net[1].training
+    assert any("eval mode" in note for note in report.notes)
+    assert [layer.name for layer in report.layers][:2] == ["input", "0"]
+    assert report.finding("mixed_connectivity").holds is not None
+    assert report.framework == "torch"
+
+
+def test_slots_of_a_decoder():
+    weights = np.random.default_rng(1).normal(size=(13, 30))
+
+    def sums(rows):
+        return np.tanh(rows[:, :6] @ weights[:6]) + np.tanh(rows[:, 6:] @ weights[6:])
+
+    def mixed(rows):
+        return np.tanh(rows @ weights)
+
+    slots = [list(range(6)), list(range(6, 13))]
+    for model, wanted in ((sums, False), (mixed, True)):
+        report = audit(
+            TABLE, factors=list(TABLE), seen=SEEN, target=model(HOT), model=model, inputs=HOT, slots=slots
+        )
+        assert report.finding("cross_interaction").holds is wanted
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"prediction": LEAK[:-1]}, "prediction: got '41 rows', expected as many as the table has, 42"),
+        ({"prediction": np.where(X == 2, np.nan, LEAK)}, "not finite in row 15"),
+        ({"seen": np.ones(42, dtype=bool)}, "combination of levels that training lacks"),
+        ({"seen": np.zeros(42, dtype=bool)}, "no training row"),
+        ({"seen": [True, False]}, "true or false for each of the 42 rows"),
+        ({"factors": ["color", "shape"]}, "did you mean 'colour'"),
+        ({"target": "label"}, "target: got 'label', expected a column"),
+        ({"factors": []}, "names of the factor columns"),
+        ({"seen": None}, "which rows are for training"),
+        ({"prediction": None}, "predictions, or a model"),
+        ({"activations": {"a": np.zeros((41, 3))}}, "a row for each row"),
+        ({"activations": {"a": np.full((42, 3), np.inf)}}, "finite numbers"),
+        ({"model": len}, "the model's inputs"),
+        (
+            {"model": lambda rows: rows, "inputs": HOT[:-2], "prediction": None},
+            "as many as the table has, 42",
+        ),
+        ({"model": lambda rows: rows, "inputs": HOT, "layers": ["conv1"]}, "layers"),
+        ({"kind": "ranking"}, "'regression' or 'classification'"),
+    ],
+)
+def test_bad_input_is_one_clear_line(settings, words):
+    with pytest.raises(InputError, match=re.escape(words)) as caught:
+        run(**({"prediction": LEAK} | settings))
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_findings_are_named():
+    with pytest.raises(InputError, match="memorisation_leak"):
+        run().finding("leak")

@@ -1,0 +1,108 @@
+"""The command, as a user types it."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from recombine.cli import app, main
+
+X, Y = np.indices((6, 7)).reshape(2, -1)
+SEEN = (3 * X + 2 * Y) % 4 > 0
+TRUTH = X * 1.5 + Y
+FLAGS = ["--factors", "colour,shape", "--seen", "split=train", "--target", "y", "--prediction", "p"]
+MODEL = """
+import numpy as np
+
+def predict(rows):
+    return rows @ np.array([1.5, 1.0])
+
+def broken(rows):
+    raise RuntimeError("out of order")
+
+def make():
+    return predict
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame(
+        {
+            "colour": X,
+            "shape": Y,
+            "split": np.where(SEEN, "train", "test"),
+            "y": TRUTH,
+            "p": X * 1.5 + Y * SEEN,
+        }
+    ).write_csv("predictions.csv")
+    name = f"model_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(MODEL)
+    np.savez(tmp_path / "data.npz", x=np.stack([X, Y], axis=1), y=TRUTH, seen=SEEN, colour=X, shape=Y)
+    return name
+
+
+def run(*arguments):
+    found = CliRunner().invoke(app, ["audit", *map(str, arguments)], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def test_a_table_of_predictions(folder):
+    assert run("predictions.csv", *FLAGS).startswith("Verdict: The model does not compose colour and shape.")
+
+
+def test_json_and_files(folder, tmp_path):
+    found = json.loads(run("predictions.csv", *FLAGS, "--json"))
+    assert {one["id"]: one["holds"] for one in found["findings"]}["composes"] is False
+    output = run("predictions.csv", *FLAGS, "--html", "page.html", "--cells", "cells.csv")
+    assert "Page: page.html" in output
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert len(pl.read_csv(tmp_path / "cells.csv")) == 42
+
+
+@pytest.mark.parametrize("name", ["predict", "make"])
+def test_a_model_by_name_with_data(folder, name):
+    assert run("--model", f"{folder}:{name}", "--data", "data.npz").startswith("Verdict: The model composes")
+
+
+def test_a_model_on_columns_of_a_table(folder):
+    given = ["predictions.csv", "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
+    assert (
+        "composes" in run(*given, "--model", f"{folder}:predict", "--inputs", "colour,shape").splitlines()[0]
+    )
+
+
+def test_a_model_that_raises_shows_its_traceback(folder):
+    output = run("--model", f"{folder}:broken", "--data", "data.npz")
+    assert "RuntimeError: out of order" in output
+    assert "from the split" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["predictions.csv", "--data", "data.npz"], "not both"),
+        ([], "a table, or --data"),
+        (["predictions.csv", *FLAGS[:-1], "q"], "expected a column of predictions.csv"),
+        (["predictions.csv", *FLAGS, "--slots", "a;b"], "numbers of inputs"),
+        (["predictions.csv", *FLAGS, "--html", "page.pdf"], ".html"),
+        (["--data", "nothing.npz"], "that exists"),
+        (["--data", "data.npz", "--factors", "colour,size"], "arrays of the data"),
+        (["--data", "data.npz", "--model", "nothing_here:at_all"], "nothing_here"),
+        (["--data", "predictions.csv"], "npz"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(folder, arguments, words, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.argv", ["recombine", "audit", *arguments])
+    before = set(tmp_path.iterdir())
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
+    assert {path for path in tmp_path.iterdir() if path.name != "__pycache__"} <= before

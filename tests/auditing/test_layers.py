@@ -1,0 +1,103 @@
+"""Layers with known geometry: independent, mixed up, and bent where nothing was trained."""
+
+import numpy as np
+import pytest
+
+from recombine import audit
+from recombine.advice import observe
+from recombine.auditing.answers import read_answers
+from recombine.auditing.cells import gather
+from recombine.auditing.layers import look_inside
+from recombine.probes import factorisation, metric_tensor, volume_gap
+
+N = 9
+X, Y = np.indices((N, N)).reshape(2, -1)
+SEEN = ~((X > 2) & (X < 6) & (Y > 2) & (Y < 6))
+TABLE = {"x": X, "y": Y}
+
+
+def layers(activity, numeric=(True, True), table=TABLE):
+    found = observe({**table, "train": SEEN}, factors=["x", "y"], seen="train")
+    zero = np.zeros(len(X))
+    cells = gather(found, read_answers(zero + 0.5 * np.arange(len(X)), zero))
+    return look_inside({"layer": activity}, cells, numeric=numeric)
+
+
+def test_geometry_on_a_full_grid_is_that_of_the_probes():
+    activity = np.random.default_rng(0).normal(size=(N * N, 6))
+    found = layers(activity).layers[0]
+    g = metric_tensor(activity.reshape(N, N, -1))
+    assert found.factorisation.value == pytest.approx(factorisation(g), rel=1e-5)
+    # volumes are scaled by the layer's own size, which moves the floor of the logarithm only
+    assert found.volume_gap.value == pytest.approx(volume_gap(g, SEEN.reshape(N, N)), abs=1e-4)
+
+
+def test_words_have_no_neighbours_but_effects():
+    words = {"x": np.array([f"w{(7 * i) % N}" for i in X]), "y": np.array([f"v{(5 * i) % N}" for i in Y])}
+    one_hot = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1)
+    apart = layers(one_hot, (False, False), words).layers[0]
+    assert apart.factorisation.value == pytest.approx(1.0, abs=1e-6)
+    rng = np.random.default_rng(0)
+    mixed = layers(rng.normal(size=N)[X][:, None] + rng.normal(size=N)[Y][:, None], (False, False), words)
+    assert mixed.layers[0].factorisation.value < 0.75
+
+
+def test_factors_that_are_there_can_be_read():
+    rng = np.random.default_rng(0)
+    both = np.stack([X, Y], axis=1) @ rng.normal(size=(2, 20))
+    assert (layers(both).layers[0].readable > 0.99).all()
+    only = X[:, None] @ rng.normal(size=(1, 20))
+    readable = layers(only).layers[0].readable
+    assert readable[0] > 0.99 > 0.1 > readable[1]
+
+
+def code(values):
+    return np.exp(-((np.arange(N) - values[:, None]) ** 2) / 2)
+
+
+def found(**activations):
+    report = audit(
+        TABLE,
+        factors=["x", "y"],
+        seen=SEEN,
+        target=X + 0.5 * Y,
+        prediction=X + 0.5 * Y,
+        activations=activations,
+    )
+    return {one.id: one for one in report.findings}
+
+
+def test_factors_that_are_mixed_up_are_found_with_their_layer():
+    first = np.concatenate([code(X), code(Y)], axis=1)
+    mix = np.stack([X + Y, 0.15 * (X - Y)], axis=1).astype(float)  # both can be read, along nearly one line
+    one = found(first=first, second=first * 2, third=mix)["re_entanglement"]
+    assert one.holds is True
+    assert one.details["layer"] == "third"
+    assert found(first=first, second=first * 2)["re_entanglement"].holds is False
+
+
+def test_layers_that_lost_a_factor_have_nothing_to_mix_up():
+    first = np.concatenate([code(X), code(Y)], axis=1)
+    assert found(first=first, second=code(X))["re_entanglement"].holds is False
+
+
+def test_a_layer_that_is_squeezed_where_nothing_was_trained_is_warped():
+    even = np.stack([X, Y], axis=1).astype(float)
+    middle = np.array([4.0, 4.0])
+    near = np.abs(even - middle).max(axis=1, keepdims=True) <= 2
+    bent = np.where(near, middle + 0.3 * (even - middle), even)
+    one = found(even=even, bent=bent)["warped_geometry"]
+    assert one.holds is True
+    assert one.details["layer"] == "bent"
+    assert one.estimate.value < -0.3
+    assert found(even=even, again=even * 3)["warped_geometry"].holds is False
+
+
+def test_salience_of_whole_cells_forecasts_a_leak():
+    parts = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1)
+    whole = np.concatenate([0.3 * parts, 3 * np.eye(N * N)], axis=1)
+    low, high = found(parts=parts)["salience"], found(whole=whole)["salience"]
+    assert low.holds is False
+    assert low.estimate.value > 0.95
+    assert high.holds is True
+    assert high.estimate.value < 0.4

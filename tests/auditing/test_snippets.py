@@ -1,0 +1,86 @@
+"""Every snippet of a remedy runs as it stands, in every framework."""
+
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recombine import audit
+from recombine.auditing import snippets
+
+FRAMEWORKS = ("torch", "jax", "sklearn", "predictions")
+NAMES = (
+    "single_factors",
+    "forced_rendering",
+    "interactions",
+    "partners",
+    "add_cells",
+    "add_wrong_cells",
+    "squared_loss",
+    "weighted_activity",
+    "cross_hessian",
+)
+
+
+def surroundings(framework):
+    """What a user has at hand: data, a net, and a report."""
+    from recombine import Part, bump_code, bump_images
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(8, 16)).astype(np.float32), rng.normal(size=(8, 2)).astype(np.float32)
+    label = np.arange(8) % 2
+    first, second = np.indices((4, 4)).reshape(2, -1)
+    seen = (first + second) % 3 > 0
+    truth = first * second * 1.0
+    report = audit(
+        factors={"a": first, "b": second}, seen=seen, target=truth, prediction=np.where(seen, truth, 0.0)
+    )
+    table = pl.DataFrame({"colour": ["r", "b"] * 4, "target": label, "split": ["train"] * 8})
+    space = {"x": x, "y": y, "label": label, "classes": 2, "levels": (8, 8), "slots": 2, "report": report}
+    space |= {"table": table, "render": Part(bump_images, n=8), "encode": Part(bump_code, n=8), "loss": 0.0}
+    if framework == "torch":
+        import torch
+
+        net = torch.nn.Sequential(torch.nn.Linear(16, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+        codes = torch.eye(8).repeat(1, 2)
+        space |= {
+            "x": torch.tensor(x),
+            "y": torch.tensor(y),
+            "label": torch.tensor(label),
+            "net": net,
+            "codes": codes,
+        }
+    else:
+        import equinox as eqx
+        import jax
+        from sklearn.linear_model import LogisticRegression
+
+        space["net"] = eqx.nn.MLP(
+            16, 2, width_size=8, depth=1, activation=jax.numpy.tanh, key=jax.random.key(0)
+        )
+        space["model"] = LogisticRegression()
+        if framework == "sklearn":
+            space["y"] = label
+    return space
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("name", NAMES)
+def test_snippets_run(name, framework, capsys):
+    space = surroundings(framework)
+    if name == "single_factors":  # pictures instead of vectors
+        module = sys.modules.get("torch") if framework == "torch" else None
+        for key, shape in (("x", (8, 16)), ("y", (8, 8, 8))):
+            empty = np.zeros(shape, dtype=np.float32)
+            space[key] = module.tensor(empty) if module else empty
+    if name == "forced_rendering" and framework == "torch":
+        import torch
+
+        space["y"] = torch.zeros(8, 8, 8)
+    exec(compile(getattr(snippets, name)(framework), name, "exec"), space)
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_balanced_weights_run(framework):
+    exec(compile(snippets.balance(framework, ["colour"]), "balance", "exec"), surroundings(framework))
