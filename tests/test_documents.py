@@ -15,6 +15,9 @@ SMALL = {
     "demo": {"n": 8, "steps": 2, "width": 4, "seeds": (0,)},
     "own_task_and_net": {"steps": 20},
     "audit_arrays": {},
+    "audit_bump_decoder": {"steps": 5, "n": 8, "width": 4},
+    "audit_shortcut": {"steps": 5, "n": 500, "width": 4},
+    "audit_sprites": {"steps": 5, "copies": 4, "width": 4},
     "penalty_in_your_own_loop": {"steps": 20},
     "penalty_in_torch": {"steps": 20},
 }
