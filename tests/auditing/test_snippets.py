@@ -17,8 +17,10 @@ NAMES = (
     "partners",
     "add_cells",
     "add_wrong_cells",
+    "flip_cells",
     "squared_loss",
     "weighted_activity",
+    "compositional_contrast",
     "cross_hessian",
 )
 

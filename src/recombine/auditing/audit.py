@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from recombine.advice.table import values_of
 from recombine.auditing.answers import Answers, Kind, read_answers
 from recombine.auditing.behaviour import IDS, behaviour
 from recombine.auditing.cells import Cells, gather
 from recombine.auditing.finding import open_finding
 from recombine.auditing.forecast import forecast
+from recombine.auditing.inner_layers import inner_layers
 from recombine.auditing.inside import (
     cross_interaction,
     mixed_connectivity,
@@ -23,19 +21,13 @@ from recombine.auditing.inside import (
     salience,
     warped_geometry,
 )
-from recombine.auditing.layers import Layers, look_inside
-from recombine.auditing.models import Model, ModelError, as_model
 from recombine.auditing.reading import Given, read_given
 from recombine.auditing.result import AuditReport
+from recombine.auditing.running import View, run_model
 from recombine.auditing.scores import score
-from recombine.auditing.tally import Tally
 from recombine.auditing.treatment import remedies
 from recombine.auditing.verdict import verdict
 from recombine.errors import InputError
-from recombine.modularity.reading import read_arrays
-
-MOST_LAYERS = 12
-"""Layers that are looked at if nobody names any; more are spread evenly."""
 
 
 def audit(
@@ -55,6 +47,7 @@ def audit(
     kind: Kind | None = None,
     classes: Sequence[Any] | None = None,
     bins: Mapping[str, int] | None = None,
+    unordered: Sequence[str] = (),
     batch: int | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
@@ -83,6 +76,8 @@ def audit(
     - `kind`: `"regression"` or `"classification"`, if it cannot be told from the values; `classes`: what columns of
         scores stand for.
     - `bins`: for factors that are real numbers, into how many ranges they are cut.
+    - `unordered`: factors whose levels are numbers but mere labels, such as digits; other levels that are numbers count
+        as neighbours where layers are looked at.
     - `batch`: rows that the model is given at a time; `seed`: of resampling.
     - `progress`: called with what is being done and the share that is done.
 
@@ -106,9 +101,9 @@ def audit(
     )
     _check_unseen(given)
     told = progress or (lambda what, share: None)
-    view = _View()
+    view = View()
     if model is not None:
-        view = _open(model, given, layers, output, batch, told)
+        view = run_model(model, given, layers, output, batch, told)
         if classes is None and view.classes is not None:
             classes = view.classes
     said = view.outputs if given.prediction is None else given.prediction
@@ -128,7 +123,7 @@ def audit(
         why = "There are no answers to judge" + (": the model raised an error." if view.trouble else ".")
         found = [open_finding(id, why) for id in ("composes", *IDS)]
     told("looking into layers", 0.0)
-    inside = _inside(given, cells, view, activations, answers, notes, seed)
+    inside = inner_layers(given, cells, view, activations, answers, unordered, notes, seed)
     slope = failure.slope.value if failure is not None else np.nan
     found += [
         re_entanglement(inside, names),
@@ -162,80 +157,6 @@ def audit(
         notes=tuple(dict.fromkeys(notes)),
         trouble=view.trouble,
     )
-
-
-@dataclass(eq=False)
-class _View:
-    """What running the model gave."""
-
-    name: str = "the model"
-    framework: str = "predictions"
-    outputs: np.ndarray | None = None
-    classes: tuple[Any, ...] | None = None
-    tally: Tally | None = None
-    layers: tuple[str, ...] = ()
-    weights: Any = None
-    why_no_weights: tuple[str, ...] = ()
-    model: Model | None = None
-    notes: list[str] = field(default_factory=list)
-    trouble: str = ""
-
-
-def _open(
-    model: Any,
-    given: Given,
-    layers: Any,
-    output: str | int | None,
-    batch: int | None,
-    told: Callable[[str, float], None],
-) -> _View:
-    """Runs the model on all rows; what it raises is kept, and nothing else is lost."""
-    if given.inputs is None:
-        raise InputError("inputs", None, "the model's inputs, a row for each row of the table")
-    view = _View()
-    rows = len(given.table.cells)
-    try:
-        opened = as_model(model, _inputs(given.inputs, model), layers=layers, output=output, batch=batch)
-        if opened.rows != rows:
-            raise InputError("inputs", f"{opened.rows} rows", f"as many as the table has, {rows}")
-        view.model, view.name, view.framework = opened, opened.name, opened.framework
-        chosen = opened.layers if layers is not None else _spread(opened.layers, view.notes)
-        place = np.unique(given.table.codes, return_inverse=True)[1]
-        tally = Tally(place, int(place.max()) + 1, len(chosen) + 2)
-        outputs = []
-        for chunk in opened.run(chosen, batch=batch):
-            outputs.append(chunk.outputs)
-            tally.add(chunk.rows, chunk.activities)
-            told("running the model", chunk.rows.stop / rows)
-        view.outputs = np.concatenate(outputs)
-        view.tally, view.layers, view.classes = tally, tuple(chosen), opened.classes
-        matrices = opened.weights()
-        view.weights = None if matrices is None else list(matrices.values())
-    except ModelError as error:
-        view.trouble = error.trace
-        view.notes.append(f"the model raised an error {error.stage}; what needs its answers is left out")
-    if view.model is not None:
-        view.notes = [*view.model.notes, *view.notes]
-    return view
-
-
-def _inputs(inputs: Any, model: Any) -> Any:
-    """Columns of a table as the model takes them: a frame if it was fitted to named columns, else numbers."""
-    if not isinstance(inputs, pl.DataFrame):
-        return inputs
-    columns = {name: values_of(inputs, name) for name in inputs.columns}
-    if hasattr(model, "feature_names_in_") or any(column.dtype == object for column in columns.values()):
-        return pl.DataFrame(columns)
-    return np.stack(list(columns.values()), axis=1)
-
-
-def _spread(layers: Sequence[str], notes: list[str]) -> tuple[str, ...]:
-    """At most so many layers, evenly spread, the last one included."""
-    if len(layers) <= MOST_LAYERS:
-        return tuple(layers)
-    chosen = np.unique(np.linspace(0, len(layers) - 1, MOST_LAYERS).round().astype(int))
-    notes.append(f"{MOST_LAYERS} of {len(layers)} layers were looked at; layers=[...] names others")
-    return tuple(layers[i] for i in chosen)
 
 
 def _check_unseen(given: Given) -> None:
@@ -278,80 +199,7 @@ def _remarks(given: Given, answers: Answers | None, cells: Cells) -> list[str]:
     return found
 
 
-def _inside(
-    given: Given,
-    cells: Cells,
-    view: _View,
-    activations: Mapping[str, Any] | str | Path | None,
-    answers: Answers | None,
-    notes: list[str],
-    seed: int,
-) -> Layers | None:
-    """Layers from the model's run or from activations, with input and output around them."""
-    rows = len(given.table.cells)
-    place = np.unique(given.table.codes, return_inverse=True)[1]
-    tally = view.tally
-    if activations is not None:
-        if isinstance(activations, str | Path):
-            activations = read_arrays("activations", activations)
-        tally = tally or Tally(place, len(cells.cells), len(activations) + 2)
-        for name, activity in activations.items():
-            array = np.asarray(activity)
-            if array.ndim < 2 or len(array) != rows:
-                raise InputError(
-                    f"activations {name!r}", f"shape {array.shape}", f"({rows}, ...), a row for each row"
-                )
-            if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
-                raise InputError(
-                    f"activations {name!r}", "values that are not finite numbers", "finite numbers"
-                )
-            step = max(1, 2**24 // max(1, array[0].size))
-            for start in range(0, rows, step):
-                tally.add(slice(start, min(rows, start + step)), {name: array[start : start + step]})
-    if tally is None:
-        return None
-    means = tally.means()
-    if not means:
-        return None
-    broken = [name for name, mean in means.items() if not np.isfinite(mean).all()]
-    for name in broken:
-        notes.append(f"layer {name!r} has values that are not finite and was left out")
-        del means[name]
-    around = Tally(place, len(cells.cells), 1)
-    if isinstance(given.inputs, np.ndarray) and given.inputs.dtype.kind in "fiub" and given.inputs.ndim > 1:
-        around.add(slice(0, rows), {"input": given.inputs})
-    first = {name: mean for name, mean in around.means().items() if np.isfinite(mean).all()}
-    wide = {name: units for name, units in tally.sketched.items() if name in means}
-    if wide:
-        name, units = max(wide.items(), key=lambda item: item[1])
-        notes.append(
-            f"wide layers were sketched ({name!r} has {units:,} units), which keeps their geometry to about 2 %"
-        )
-    means = _without_output(means, answers, cells)
-    last = (
-        {"output": cells.answers.astype(np.float32)}
-        if answers is not None and cells.answers.shape[1] > 1
-        else {}
-    )
-    numeric = [all(isinstance(level, int | float) for level in f.levels) for f in given.table.space.factors]
-    return look_inside(first | means | last, cells, numeric=numeric, seed=seed)
-
-
-def _without_output(
-    means: dict[str, np.ndarray], answers: Answers | None, cells: Cells
-) -> dict[str, np.ndarray]:
-    """Leaves out a last layer that is the model's answer itself, which stands at the end anyway."""
-    if answers is None or not means or answers.kind == "classification":
-        return means
-    name = list(means)[-1]
-    if means[name].shape == cells.answers.shape and np.allclose(
-        means[name], cells.answers, rtol=1e-3, atol=1e-5
-    ):
-        return {key: mean for key, mean in means.items() if key != name}
-    return means
-
-
-def _crossing(view: _View, given: Given, slots: Any, seed: int, notes: list[str]) -> tuple[Any, Any]:
+def _crossing(view: View, given: Given, slots: Any, seed: int, notes: list[str]) -> tuple[Any, Any]:
     if view.model is None or slots is None or view.trouble:
         return cross_interaction(None, None, None)
     latents = np.asarray(given.inputs)

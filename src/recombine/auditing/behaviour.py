@@ -104,7 +104,9 @@ class _Facts:
             return "It says nothing about these answers."
         share = f"It would explain {percent(max(0.0, best.share.value))} of what goes wrong on unseen cells"
         if self.chosen is not None and self.chosen.finding:
-            return f"{share}; another finding explains more ({percent(self.chosen.share.value)})."
+            simpler = best.share.value >= self.chosen.share.value
+            other = "a simpler finding explains as much" if simpler else "another finding explains more"
+            return f"{share}; {other} ({percent(self.chosen.share.value)})."
         if self.chosen is not None:
             return f"{share}, but the model gives one and the same answer, which is simpler."
         if explains(best) or best.share.value < MOSTLY:
@@ -127,7 +129,7 @@ class _Facts:
 
 
 def _composes(scores: Scores) -> Finding:
-    means = "share of the way from a constant's error to the error on seen cells"
+    means = "1 if unseen cells are handled like seen ones, 0 if like a constant would"
     holds = scores.composes
     if not np.isfinite(scores.unseen.value):
         why = "No unseen cell has a target, so it cannot be said. Targets for five or more unseen cells would decide."
@@ -213,7 +215,7 @@ def _shortcut(facts: _Facts) -> Finding:
         )
     else:
         why = facts.why_not(id)
-    return Finding(id, holds, said, means, why, details)
+    return Finding(id, holds, UNKNOWN if facts.composes is True else said, means, why, details)
 
 
 def _explained(facts: _Facts, best: Explanation) -> tuple[Estimate, float]:
@@ -292,7 +294,7 @@ def _additive(facts: _Facts) -> Finding:
         )
     else:
         why = facts.why_not(id)
-    return Finding(id, holds, best.share, means, why, details)
+    return Finding(id, holds, UNKNOWN if facts.composes is True else best.share, means, why, details)
 
 
 def _sums(cells: Cells) -> bool:

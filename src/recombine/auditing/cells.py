@@ -20,6 +20,7 @@ class Cells:
     """The cells that have rows, in C order.
 
     - `cells`: `(cells, factors)` level indices; `sizes`: levels of every factor; `rows`: how many each has.
+    - `first_row`: the first training row of a seen cell, the first row of others.
     - `seen`: whether training has the cell; `familiar`: whether training has all of its levels.
     - `targets`, `answers`: `(cells, outputs)` means; targets are NaN where no row of the cell has one.
     - `error`: `(cells,)`, mean over the rows that judge the model: of seen cells rows that training did not have, where
@@ -33,6 +34,7 @@ class Cells:
     cells: Int[np.ndarray, "cells factors"]
     rows: Int[np.ndarray, " cells"]
     training_rows: Int[np.ndarray, " cells"]
+    first_row: Int[np.ndarray, " cells"]
     seen: Bool[np.ndarray, " cells"]
     familiar: Bool[np.ndarray, " cells"]
     targets: Float[np.ndarray, "cells outputs"]
@@ -85,6 +87,7 @@ def gather(table: Observations, answers: Answers) -> Cells:
         cells=cells,
         rows=rows,
         training_rows=training,
+        first_row=_first_rows(place, table.seen, n),
         seen=seen,
         familiar=familiar,
         targets=targets,
@@ -95,6 +98,17 @@ def gather(table: Observations, answers: Answers) -> Cells:
         constant=constant,
         held_out=held_out,
     )
+
+
+def _first_rows(
+    place: Int[np.ndarray, " rows"], seen: Bool[np.ndarray, " rows"], n: int
+) -> Int[np.ndarray, " cells"]:
+    """The first row of every cell, training rows before others."""
+    order = np.argsort(~seen, kind="stable")
+    found, at = np.unique(place[order], return_index=True)
+    first = np.zeros(n, dtype=np.int64)
+    first[found] = order[at]
+    return first
 
 
 def _constant(answers: Answers, seen: Bool[np.ndarray, " rows"]) -> Float[np.ndarray, " outputs"]:

@@ -5,7 +5,8 @@ P, truth T and a rule's answers H on the unseen cells, its **share** of the fail
 
     R = 1 - sum |P - H|² / sum |P - T|²,
 
-1 if the rule predicts every wrong answer, 0 if it is no nearer to the answers than the truth. A rule that is right says
+1 if the rule predicts every wrong answer, 0 if it is no nearer to the answers than the truth. (Faint pictures are near
+to any other faint picture; so pictures are held against the nearer of the truth and a blank.) A rule that is right says
 nothing (R = 0), so additive answers to an additive task, or answers from the one factor that matters, are no failure.
 
 Chance is told by rearranging: if errors were noise, they could as well have occurred in other cells. For quantities the
@@ -31,11 +32,12 @@ from recombine.probes.superposition import superposition_image
 from recombine.theory import subsets
 from recombine.theory.conjunctions import Subset
 
-Rule = Literal["constant", "given", "copy", "nearest", "slope", "superposition", "additive"]
+Rule = Literal["constant", "given", "copy", "any_copy", "nearest", "slope", "superposition", "additive"]
 FINDINGS: dict[Rule, str] = {
     "constant": "",
     "given": "shortcut",
     "copy": "memorisation_leak",
+    "any_copy": "memorisation_leak",
     "nearest": "memorisation_leak",
     "slope": "memorisation_leak",
     "superposition": "superposition",
@@ -112,7 +114,10 @@ def explain(cells: Cells, *, seed: int = 0) -> Failure:
     scale = cells.error_of_constant[chosen].mean() * truth.shape[1]
     if len(chosen) < 2 or error.sum() <= NO_ERROR * max(scale * len(chosen), 1e-300):
         return Failure(chosen, error, slope, seen_slope, ())
-    trial = _Trial(cells, chosen, truth, said, error, _rearranged(cells.kind, truth, said, rng), sampler)
+    against = np.minimum(error, _lengths(_centred(said))) if is_picture(cells) else error
+    trial = _Trial(
+        cells, chosen, truth, said, error, against, _rearranged(cells.kind, truth, said, rng), sampler
+    )
     return Failure(chosen, error, slope, seen_slope, tuple(_all(trial)))
 
 
@@ -146,6 +151,7 @@ class _Trial:
     truth: Float[np.ndarray, "cells outputs"]
     said: Float[np.ndarray, "cells outputs"]
     error: Float[np.ndarray, " cells"]
+    against: Float[np.ndarray, " cells"]
     turns: Int[np.ndarray, "rearrangements cells"]
     sampler: Resampler
 
@@ -162,10 +168,10 @@ class _Trial:
     ) -> Explanation:
         """An explanation from what it leaves unexplained in every cell, and in all cells of every rearrangement.
 
-        - `error`: what it is held against, by default the distance to the truth.
+        - `error`: what it is held against, by default the distance to the truth (or to a blank, for pictures).
         - `corrected`: for chance, since the rule may choose among several answers.
         """
-        error = self.error if error is None else error
+        error = self.against if error is None else error
         sampler = self.sampler if len(own) == self.sampler.groups[0] else Resampler((len(own),))
         value = _share(float(own.sum()), float(error.sum()))
         other = 1 - others / max(float(error.sum()), 1e-300)
@@ -203,13 +209,17 @@ class _Trial:
 def _all(trial: _Trial) -> Iterator[Explanation]:
     cells, wanted = trial.cells, trial.cells.cells[trial.chosen]
     seen = answers_of_seen(cells)
-    pictures = cells.kind == "regression" and trial.truth.shape[1] >= LEAST_PIXELS
+    pictures = is_picture(cells)
     yield trial.fixed("constant", seen.constant(wanted))
     for subset in subsets(len(cells.sizes), min(2, len(cells.sizes) - 1), least=1):
         yield _best(
             trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False)
         )
-    near = [seen.nearest(wanted, first=True), seen.beside(wanted, power=1), seen.beside(wanted, power=2)]
+    ranks = (np.arange(len(seen.cells)), cells.first_row[cells.seen])
+    near = [
+        *(seen.nearest(wanted, first=rank) for rank in ranks),
+        *(seen.beside(wanted, power=p) for p in (1, 2)),
+    ]
     near += [] if pictures else [seen.nearest(wanted)]  # a mean of pictures is a superposition
     yield _best(trial.fixed("nearest", one) for one in near)
     yield _copies(trial, seen, wanted)
@@ -222,6 +232,11 @@ def _all(trial: _Trial) -> Iterator[Explanation]:
         yield _slope_rule(trial)
     if pictures:
         yield _superposition(trial, seen, wanted)
+
+
+def is_picture(cells: Cells) -> bool:
+    """Whether answers have so many numbers that sums of them can be told from something else."""
+    return cells.kind == "regression" and cells.answers.shape[1] >= LEAST_PIXELS
 
 
 def _best(tried: Iterable[Explanation]) -> Explanation:
@@ -263,7 +278,7 @@ def _copies(trial: _Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool
         chosen = np.flatnonzero(mask)[: None if anywhere else MOST_NEIGHBOURS]
         apart = _lengths(trial.truth[u] - seen.values[chosen])
         pairs[u] = (apart[:, None] + 2 * (own[u] - across[chosen])).min(axis=0) + size
-    return trial.paired("copy", pairs, corrected=True)
+    return trial.paired("any_copy" if anywhere else "copy", pairs, corrected=True)
 
 
 def _slope_rule(trial: _Trial) -> Explanation:
@@ -273,18 +288,18 @@ def _slope_rule(trial: _Trial) -> Explanation:
     spread, own = _lengths(about), (about * error).sum(axis=1)
     across = about @ error.T
 
-    def share(together: np.ndarray, wide: np.ndarray, size: np.ndarray) -> np.ndarray:
-        found = together**2 / np.maximum(wide * size, 1e-300)
-        return np.where(together < 0, found, 0.0)  # answers that are too far apart are no leak
+    def share(together: np.ndarray, wide: np.ndarray, size: np.ndarray, against: np.ndarray) -> np.ndarray:
+        gain = np.where(together < 0, together**2 / np.maximum(wide, 1e-300), 0.0)  # too far apart is no leak
+        return 1 - (size - gain) / np.maximum(against, 1e-300)
 
-    value = float(share(own.sum(), spread.sum(), trial.error.sum()))
-    moved = across[np.arange(len(own)), trial.turns].sum(axis=1)
-    other = share(moved, spread.sum(), trial.error.sum())
+    sums = [values.sum() for values in (spread, trial.error, trial.against)]
+    value = float(share(own.sum(), *sums))
+    other = share(across[np.arange(len(own)), trial.turns].sum(axis=1), *sums)
     chance = float((1 + (other >= value - 1e-12).sum()) / (1 + len(other)))
-    means = trial.sampler.means(0, np.stack([own, spread, trial.error], axis=1))
+    means = trial.sampler.means(0, np.stack([own, spread, trial.error, trial.against], axis=1))
     slope = 1 + own.sum() / max(spread.sum(), 1e-300)
     residual = _lengths(error - (slope - 1) * about)
-    interval = trial.sampler.estimate(value, share(means[:, 0], means[:, 1], means[:, 2]), [0])
+    interval = trial.sampler.estimate(value, share(*means.T), [0])
     return Explanation("slope", interval, chance, residual)
 
 
@@ -298,8 +313,7 @@ def _superposition(trial: _Trial, seen: FromSeen, wanted: np.ndarray) -> Explana
     rng = np.random.default_rng(79)
     some = np.sort(rng.permutation(len(wanted))[:MOST_MIXED])
     partners = rng.integers(len(wanted), size=(len(some), MIXED_PARTNERS))
-    blank = _lengths(_centred(trial.said[some]))
-    error = np.minimum(trial.error[some], blank)
+    error = trial.against[some]
     wrong = trial.said - trial.truth
     shared = (wanted[some][:, None] == seen.cells[None]).sum(axis=2)
     picks = rng.integers(MIXED_PARTNERS, size=(REARRANGEMENTS, len(some)))
@@ -439,6 +453,7 @@ def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) ->
         "slope": 4,
         "superposition": 5,
         "additive": 6,
+        "any_copy": 9,
     }
     if additive:
         rank["additive"] = 4.5

@@ -75,13 +75,18 @@ class FromSeen:
         return decide(found.design(cells) @ weights, self.kind)
 
     def nearest(
-        self, cells: Int[np.ndarray, "cells factors"], *, first: bool = False
+        self, cells: Int[np.ndarray, "cells factors"], *, first: Int[np.ndarray, " seen"] | None = None
     ) -> Float[np.ndarray, "cells outputs"]:
-        """The mean (commonest) answer of the seen cells that share most levels, or the answer of the first of them."""
+        """The mean (commonest) answer of the seen cells that share most levels.
+
+        - `first`: a rank of every seen cell; then the answer of the lowest among them.
+        """
         found = []
         for near in self.neighbours(cells):
-            near = near & (np.cumsum(near, axis=1) == 1) if first else near
-            found.append(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True))
+            if first is not None:
+                found.append(self.values[np.where(near, first, first.max() + 1).argmin(axis=1)])
+            else:
+                found.append(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True))
         return decide(np.concatenate(found), self.kind)
 
     def neighbours(self, cells: Int[np.ndarray, "cells factors"]) -> Iterator[np.ndarray]:

@@ -33,7 +33,8 @@ class Forecast:
     - `cells`: their numbers among the cells of the table; `order`: at which the seen targets are sums, `None` if at
         none below the number of factors.
     - `determined`: whether training determines the cell at that order; `retention`: what the kernel theory expects to
-        remain of its answer; `at_risk`: either says that it may go wrong.
+        remain of its answer; `misled`: whether a shortcut that training rewards is wrong about it; `at_risk`: any of
+        these says that it may go wrong.
     - `error`, `wrong`: what was observed; NaN and false without a target.
     """
 
@@ -42,6 +43,7 @@ class Forecast:
     cells: Int[np.ndarray, " unseen"]
     determined: Bool[np.ndarray, " unseen"]
     retention: Float[np.ndarray, " unseen"]
+    misled: Bool[np.ndarray, " unseen"]
     at_risk: Bool[np.ndarray, " unseen"]
     error: Float[np.ndarray, " unseen"]
     wrong: Bool[np.ndarray, " unseen"]
@@ -59,6 +61,7 @@ class Forecast:
             "order": self.order,
             "unseen": len(self.cells),
             "at_risk": int(self.at_risk.sum()),
+            "misled_by_shortcut": int(self.misled.sum()),
             "wrong": int(self.wrong[known].sum()),
             "at_risk_and_wrong": int((self.at_risk & self.wrong)[known].sum()),
             "neither": int((~self.at_risk & ~self.wrong)[known].sum()),
@@ -84,6 +87,7 @@ class Forecast:
             | {
                 "determined": self.determined,
                 "retention": self.retention,
+                "misled": self.misled,
                 "at_risk": self.at_risk,
                 "error": self.error,
                 "wrong": self.wrong,
@@ -112,9 +116,26 @@ def forecast(
     determined = np.zeros(len(place), dtype=bool) if verdicts is None else verdicts.determined
     kept = advice.retention
     error = cells.error[place] if judged else np.full(len(place), np.nan)
-    return Forecast(
-        advice, order, place, determined, kept, ~determined | (kept < SMALL), error, is_wrong(cells)[place]
+    misled = _misled(advice, cells, place)
+    at_risk = ~determined | (kept < SMALL) | misled
+    return Forecast(advice, order, place, determined, kept, misled, at_risk, error, is_wrong(cells)[place])
+
+
+def _misled(advice: Advice, cells: Cells, place: Int[np.ndarray, " unseen"]) -> Bool[np.ndarray, " unseen"]:
+    """Cells for which a shortcut that training rewards and unseen labels refute gives the wrong answer."""
+    rule = next((one for one in advice.shortcuts if one.misleads), None)
+    if rule is None or cells.kind != "classification":
+        return np.zeros(len(place), dtype=bool)
+    inside = cells.inside
+    seen = FromSeen(
+        cells.kind,
+        cells.sizes,
+        cells.cells[inside],
+        cells.targets[inside],
+        np.maximum(cells.training_rows[inside], 1),
     )
+    said = seen.given(rule.factors, cells.cells[place], by_rows=True)
+    return np.nan_to_num((said * cells.targets[place]).sum(axis=1), nan=1.0) < 0.5
 
 
 def additive_order(cells: Cells) -> int | None:

@@ -203,7 +203,9 @@ def mixed_connectivity(
     try:
         report = modularity_report(weights, permutations=20, progress=progress)
     except InputError as error:
-        return open_finding(id, f"The weights could not be read as a chain of layers ({error}).", means), None
+        return open_finding(
+            id, f"The weights do not fit behind one another as layers: {error.got}.", means
+        ), None
     verdict = report.verdict
     holds = {"mixed": True, "modular": False}.get(verdict.word)
     score = report.score[verdict.layer] if verdict.layer is not None else 0.0

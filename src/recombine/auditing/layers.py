@@ -73,10 +73,16 @@ def look_inside(
     means: Mapping[str, Float[np.ndarray, "cells units"]],
     cells: Cells,
     *,
+    samples: Mapping[str, Float[np.ndarray, "sample units"]] | None = None,
+    sample_cells: Int[np.ndarray, " sample"] | None = None,
     numeric: Sequence[bool],
     seed: int = 0,
 ) -> Layers:
-    """Measures every layer from its mean activity by cell, `(cells, units)` in the order of `cells`."""
+    """Measures every layer from its mean activity by cell, `(cells, units)` in the order of `cells`.
+
+    - `samples`: the activity of single rows by layer, of the cells `sample_cells`, from which factors are read; by
+        default the means themselves.
+    """
     usable = np.flatnonzero(cells.familiar)
     steps = [
         _neighbours(cells.cells[usable], axis, cells.sizes, bool(numeric[axis]))
@@ -90,8 +96,16 @@ def look_inside(
     rng = np.random.default_rng([seed, 71])
     probed = _sample(usable, MOST_PROBED, rng)
     compared = _sample(usable, MOST_COMPARED, rng)
+    rows = None if sample_cells is None else np.flatnonzero(np.isin(sample_cells, usable))
+
+    def read(name: str, activity: np.ndarray) -> Float[np.ndarray, " factors"]:
+        if samples is None or rows is None or name not in samples:
+            return _readable(activity[probed], probed, cells, numeric)
+        assert sample_cells is not None
+        return _readable(samples[name][rows], sample_cells[rows], cells, numeric)
+
     found = tuple(
-        _layer(name, activity, cells, usable, steps, placed, sampler, probed, compared, numeric)
+        _layer(name, activity, cells, usable, steps, placed, sampler, compared, read(name, activity))
         for name, activity in means.items()
     )
     targets = Estimate(np.nan, np.nan, np.nan)
@@ -196,9 +210,8 @@ def _layer(
     steps: Sequence[_Step],
     placed: np.ndarray,
     sampler: Resampler,
-    probed: np.ndarray,
     compared: np.ndarray,
-    numeric: Sequence[bool],
+    readable: Float[np.ndarray, " factors"],
 ) -> Layer:
     g = _metric(activity[usable], steps, placed)
     score, draws = _factorisation(g, sampler)
@@ -219,7 +232,7 @@ def _layer(
     return Layer(
         name,
         activity.shape[1],
-        _readable(activity[probed], cells.cells[probed], numeric),
+        readable,
         score,
         draws,
         gap,
@@ -231,11 +244,17 @@ def _layer(
 
 
 def _readable(
-    activity: np.ndarray, levels: np.ndarray, numeric: Sequence[bool]
+    activity: np.ndarray, place: Int[np.ndarray, " rows"], cells: Cells, numeric: Sequence[bool]
 ) -> Float[np.ndarray, " factors"]:
-    """Held-out R² of every factor: of its number, or of the indicators of its levels together."""
-    if len(activity) < LEAST_PROBED or not activity.std(axis=0).any():
-        return np.full(levels.shape[1], np.nan if len(activity) < LEAST_PROBED else 0.0)
+    """Held-out R² of every factor, of its number or of the indicators of its levels.
+
+    - `place`: the cell of every row; rows of one cell are left out together.
+    """
+    levels = cells.cells[place]
+    if len(np.unique(place)) < LEAST_PROBED:
+        return np.full(levels.shape[1], np.nan)
+    if not activity.std(axis=0).any():
+        return np.zeros(levels.shape[1])
     columns, owner = [], []
     for axis, is_number in enumerate(numeric):
         if is_number:
@@ -245,7 +264,7 @@ def _readable(
             columns.append((levels[:, axis, None] == present).astype(np.float64))
         owner += [axis] * columns[-1].shape[1]
     values = np.concatenate(columns, axis=1)
-    r2, spread = ridge_probe(activity, values)["r2"], values.var(axis=0)
+    r2, spread = ridge_probe(activity, values, groups=place)["r2"], values.var(axis=0)
     weights = np.where(np.isfinite(r2), spread, 0.0)
     sums = np.bincount(owner, weights=np.nan_to_num(r2) * weights)
     return sums / np.maximum(np.bincount(owner, weights=weights), 1e-12)

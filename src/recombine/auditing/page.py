@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine._version import __version__
-from recombine.auditing.finding import QUESTIONS
+from recombine.auditing.finding import QUESTIONS, Finding
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.pictures import (
     picture_of_examples,
@@ -49,7 +50,7 @@ def page(report: AuditReport) -> Page:
         "are those that training showed; in unseen ones no part is new, only their combination is."
     )
     sections = [
-        Section("What was found", [_findings(report)]),
+        Section("What was found", _found(report)),
         Section("Errors", _errors(report)),
         Section("What the split predicted, and what happened", _forecast(report)),
     ]
@@ -75,14 +76,27 @@ def page(report: AuditReport) -> Page:
         "audited": heading(report),
         "intervals": "95 %, by resampling cells",
     }
-    return Page(f"Audit of {report.model} on {report.table.name}", lead, sections, made)
+    where = "" if report.table.name == "the table" else f" on {report.table.name}"
+    return Page(f"Audit of {report.model}{where}", lead, sections, made)
 
 
-def _findings(report: AuditReport) -> Table:
+def _found(report: AuditReport) -> list[Any]:
+    """What could be decided, and folded away what could not, with what would decide it."""
+    told = [one for one in report.findings if one.holds is not None or one.id == "composes"]
+    rest = [one for one in report.findings if one not in told]
+    blocks: list[Any] = [_table(told)]
+    if rest:
+        names = ", ".join(one.title for one in rest)
+        blocks.append(Details(f"Not enough evidence: {names}", [_table(rest)]))
+    return blocks
+
+
+def _table(findings: Sequence[Finding]) -> Table:
     rows = []
-    for one in report.findings:
+    for one in findings:
         tone: Any = "open"
-        if one.holds is not None and one.id not in NEUTRAL:
+        applies = one.holds is True or np.isfinite(one.estimate.value)
+        if one.holds is not None and one.id not in NEUTRAL and applies:
             tone = "good" if one.holds == (one.id in GOOD) else "bad"
         word = {True: "holds", False: "does not hold", None: "not enough evidence"}[one.holds]
         number_of = f"{estimate_words(one)}" + (f" ({one.means})" if np.isfinite(one.estimate.value) else "")

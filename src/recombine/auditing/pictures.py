@@ -167,8 +167,8 @@ def picture_of_forecast(report: AuditReport) -> Picture | None:
     return Picture(
         "forecast",
         figure,
-        "Every square is one combination. A cell is at risk if training does not determine it, or if the kernel theory "
-        "expects its answer to shrink below 60 %.",
+        "Every square is one combination. A cell is at risk if training does not determine it, if the kernel theory "
+        "expects its answer to shrink below 60 %, or if a shortcut that training rewards is wrong about it.",
         "Grid of cells by forecast and outcome",
     )
 
@@ -224,8 +224,9 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
         return None
     worst = cells.outside[np.argsort(-cells.error[cells.outside], kind="stable")[:EXAMPLES]]
     sums = superposed(answers_of_seen(cells), cells.cells[worst])
-    rows = {"target": cells.targets[worst], "output": cells.answers[worst]}
-    low, high = float(np.nanmin(cells.targets[worst])), float(np.nanmax(cells.targets[worst]))
+    shown = _worst_rows(report, cells.cells[worst])
+    rows = {"target": answers.targets[shown], "output": answers.answers[shown]}
+    low, high = float(np.nanmin(rows["target"])), float(np.nanmax(rows["target"]))
     low, high = (low, high) if high > low else (low - 0.5, low + 0.5)
     spread = np.ptp(sums, axis=1, keepdims=True)
     rows["sum of related\nseen outputs"] = low + (high - low) * (
@@ -235,7 +236,7 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
         label: as_pictures((row.reshape(len(worst), *answers.shape) - low) / (high - low), colour)
         for label, row in rows.items()
     }
-    dark = float(np.median(cells.targets[worst])) > (low + high) / 2
+    dark = float(np.median(rows["target"])) > (low + high) / 2
     space = report.table.space
     labels = [
         "\n".join(f"{f.name} {f.levels[level]}" for f, level in zip(space.factors, cell, strict=True))
@@ -254,12 +255,21 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
     return Picture(
         "examples",
         figure,
-        "Unseen combinations with the largest errors: what was wanted, what the model gave, and the sum of the seen "
-        "outputs that share a level with it, brought to the same contrast. A model that superposes has a middle row "
-        "like the last one.",
+        "The worst example of the unseen combinations with the largest errors: what was wanted, what the model gave, "
+        "and the sum of the (mean) seen outputs that share a level with it, brought to the same contrast. A "
+        "model that superposes has a middle row like the last one.",
         "Targets, outputs and superpositions of the worst unseen cells",
         "image",
     )
+
+
+def _worst_rows(report: AuditReport, cells: np.ndarray) -> np.ndarray:
+    """For every cell the row with the largest error."""
+    assert report.answers is not None
+    errors = np.nan_to_num(report.answers.row_errors(), nan=-1.0)
+    codes = np.ravel_multi_index(tuple(cells.T), report.table.space.shape)
+    rows = [np.flatnonzero(report.table.codes == code) for code in codes]
+    return np.array([found[errors[found].argmax()] for found in rows])
 
 
 def picture_shape(shape: tuple[int, ...]) -> tuple[int, int, str]:

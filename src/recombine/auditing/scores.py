@@ -20,6 +20,8 @@ LEARNED = 0.5
 """A model that removes less than this share of a constant's error on seen cells has not learned the task."""
 NOTHING = 0.1
 """One that removes no more than this has learned nothing, so it does not compose either."""
+EXACT = 1e-12
+"""A baseline's error below this share of a constant's is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +133,10 @@ def _baselines(
     for name, said in answers.items():
         truth = cells.targets[outside]
         if cells.kind == "classification":
-            found[name] = 1 - (truth * said).sum(axis=1)
+            found[name] = np.maximum(1 - (truth * said).sum(axis=1).round(12), 0.0)
         else:
-            found[name] = ((truth - said) ** 2).mean(axis=1) + cells.scatter[outside]
+            off = ((truth - said) ** 2).mean(axis=1)
+            found[name] = np.where(off > EXACT * found["constant"].mean(), off, 0.0) + cells.scatter[outside]
     return found
 
 

@@ -16,29 +16,22 @@ def _lines(text: str) -> str:
 def balance(framework: str, factors: Sequence[str]) -> str:
     """Weights of training rows that make factors and target independent."""
     names = ", ".join(repr(name) for name in factors)
-    weights = _lines(
-        f"""
-        import polars as pl
-
-        train = table.filter(pl.col("split") == "train")  # a polars data frame with a column "target"
-        weight = 1 / train.select(pl.len().over({names}, "target")).to_series().to_numpy()
-        """
+    imports = {"torch": "import polars as pl\nimport torch", "sklearn": "import polars as pl"}
+    use = {
+        "torch": "sampler = torch.utils.data.WeightedRandomSampler(weight.tolist(), num_samples=len(weight))",
+        "sklearn": "model.fit(x, y, sample_weight=weight)  # most estimators take it",
+    }
+    return "\n".join(
+        [
+            imports.get(framework, "import numpy as np\nimport polars as pl"),
+            "",
+            'train = table.filter(pl.col("split") == "train")  # a polars frame with a column "target"',
+            f'weight = 1 / train.select(pl.len().over({names}, "target")).to_series().to_numpy()',
+            use.get(
+                framework, "batch = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())"
+            ),
+        ]
     )
-    if framework == "torch":
-        use = """
-            import torch
-
-            sampler = torch.utils.data.WeightedRandomSampler(weight.tolist(), num_samples=len(weight))
-            """
-    elif framework == "sklearn":
-        use = "model.fit(x, y, sample_weight=weight)  # most estimators take it"
-    else:
-        use = """
-            import numpy as np
-
-            batch = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())
-            """
-    return f"{weights}\n{_lines(use)}"
 
 
 def single_factors(framework: str) -> str:
@@ -150,6 +143,17 @@ def add_wrong_cells(framework: str) -> str:
     )
 
 
+def flip_cells(framework: str) -> str:
+    """The fewest labelled cells that turn the largest margin."""
+    return _lines(
+        """
+        advice = report.forecast.advice
+        for cell in advice.flip.cells if advice.flip else ():  # collect examples of these, and train on them too
+            print(advice.table.describe(cell))
+        """
+    )
+
+
 def squared_loss(framework: str) -> str:
     """Least squares on indicators."""
     if framework == "torch":
@@ -192,6 +196,32 @@ def weighted_activity(framework: str) -> str:
         from recombine.remedies import cost
 
         loss = loss + 1e-3 * cost(net, x)  # an Equinox MLP or Sequential, or a net with stages
+        """
+    )
+
+
+def compositional_contrast(framework: str) -> str:
+    """The penalty on outputs that several parts reach."""
+    if framework == "torch":
+        return _lines(
+            """
+            from recombine.torch import compositional_contrast
+
+            parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+            loss = loss + 1e-3 * compositional_contrast(lambda z: net(z.flatten(1)), parts)
+            """
+        )
+    return _lines(
+        """
+        import jax
+        import jax.numpy as jnp
+        from recombine.probes.slots import contrast_of
+
+        def contrast(one):  # of one row (slots, width)
+            slopes = jax.jacfwd(lambda z: net(z.ravel()).ravel())(one)  # (outputs, slots, width)
+            return contrast_of(jnp.sqrt((slopes**2).sum(-1) + 1e-12)[None]).mean()
+
+        loss = loss + 1e-3 * jax.vmap(contrast)(x.reshape(len(x), slots, -1)).mean()
         """
     )
 

@@ -11,6 +11,8 @@ MOST_UNITS = 2048
 LEAST_UNITS = 128
 MOST_BYTES = 2**30
 """For all layers together."""
+MOST_ROWS = 400
+"""Rows whose activity is kept as it is."""
 
 
 class Tally:
@@ -20,6 +22,8 @@ class Tally:
 
     - `place`: `(rows,)` the number of every row's cell; `cells`: how many there are.
     - `layers`: how many layers will be added, so that all of them fit into memory.
+
+    The activity of some rows is kept besides, so that what varies within cells can be seen, too.
 
     A layer that is too wide is multiplied by a sparse random matrix with one sign per unit (a count sketch), whose
     inner products have the same expectation.
@@ -44,6 +48,8 @@ class Tally:
         self._counts: dict[str, Int[np.ndarray, " cells"]] = {}
         self._sketches: dict[str, sparse.csr_array] = {}
         self.sketched: dict[str, int] = {}
+        self.rows = _spread_rows(place, MOST_ROWS, seed)
+        self._kept: dict[str, Float[np.ndarray, "sample units"]] = {}
 
     def add(self, rows: slice, activities: dict[str, np.ndarray]) -> None:
         """Takes in the activity of some rows."""
@@ -61,11 +67,16 @@ class Tally:
                 if flat.shape[1] > width:
                     self._sketches[name] = _sketch(flat.shape[1], width, [self._seed, len(self._sums)])
                     self.sketched[name] = flat.shape[1]
+                self._kept[name] = np.zeros((len(self.rows), width), dtype=np.float32)
             sums = gather @ flat
             if name in self._sketches:
                 sums = sums @ self._sketches[name]
             self._sums[name][found] += sums
             self._counts[name][found] += np.bincount(place, minlength=len(found))
+            chosen = np.flatnonzero((self.rows >= rows.start) & (self.rows < rows.stop))
+            if len(chosen):
+                sample = flat[self.rows[chosen] - rows.start]
+                self._kept[name][chosen] = sample @ self._sketches[name] if name in self._sketches else sample
 
     def means(self) -> dict[str, Float[np.ndarray, "cells units"]]:
         """The mean activity of every cell, by layer; zero for cells without rows."""
@@ -73,6 +84,21 @@ class Tally:
             name: sums / np.maximum(self._counts[name], 1)[:, None].astype(np.float32)
             for name, sums in self._sums.items()
         }
+
+    def samples(self) -> dict[str, Float[np.ndarray, "sample units"]]:
+        """The activity of the rows in `rows`, by layer."""
+        return dict(self._kept)
+
+
+def _spread_rows(place: Int[np.ndarray, " rows"], most: int, seed: int) -> Int[np.ndarray, " sample"]:
+    """Rows from as many cells as possible: a first one of every cell, then a second one, up to `most`."""
+    rng = np.random.default_rng([seed, 83])
+    order = rng.permutation(len(place))
+    by_cell = order[np.argsort(place[order], kind="stable")]
+    starts = np.flatnonzero(np.diff(place[by_cell], prepend=-1))
+    turn = np.arange(len(place)) - np.repeat(starts, np.diff(np.append(starts, len(place))))
+    shuffled = rng.permutation(len(place))
+    return np.sort(by_cell[shuffled[np.argsort(turn[shuffled], kind="stable")][:most]])
 
 
 def _sketch(units: int, width: int, seed: list[int]) -> sparse.csr_array:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from recombine.auditing import snippets
 from recombine.auditing.answers import Answers
 from recombine.auditing.explanations import Explanation
@@ -52,7 +54,7 @@ def remedies(
         return [Remedy("train_longer", title, why, "")]
     found = list(_by_cause(findings, cause, forecast, answers, names, framework))
     found += _by_data(findings, cause, forecast, framework)
-    found += _by_structure(findings, framework)
+    found += _by_structure(findings, cause, framework)
     unique: dict[str, Remedy] = {}
     for one in found:
         unique.setdefault(one.id, one)
@@ -72,10 +74,20 @@ def _by_cause(
     if finding == "shortcut":
         assert cause is not None
         factor = " and ".join(names[axis] for axis in cause.factors)
+        cells = [] if isinstance(forecast, str) else _breaking(forecast, cause.factors)
+        if cells:
+            shown = "; ".join("(" + ", ".join(map(str, cell.values())) + ")" for cell in cells[:SHOWN_CELLS])
+            more = " …" if len(cells) > SHOWN_CELLS else ""
+            yield Remedy(
+                "break_shortcut",
+                f"show {factor} with other targets in training, such as {shown}{more}",
+                f"In training {factor} predicts the target well enough, so nothing else had to be learned.",
+                snippets.add_wrong_cells(framework),
+            )
         yield Remedy(
             "balance",
-            f"balance {factor} against the target in training",
-            f"In training {factor} predicts the target well enough, so nothing else had to be learned.",
+            f"weight training rows so that {factor} says less about the target",
+            f"It helps where training shows a level of {factor} with several targets, but not equally often.",
             snippets.balance(framework, [names[axis] for axis in cause.factors]),
         )
     tangled = findings["re_entanglement"].holds is True
@@ -116,6 +128,16 @@ def _by_cause(
         )
 
 
+def _breaking(forecast: Forecast, factors: Sequence[int]) -> list[dict[str, Any]]:
+    """A wrong unseen cell for every level of the factors of a shortcut, the most wrong first."""
+    order = np.argsort(-np.nan_to_num(forecast.error), kind="stable")
+    found: dict[tuple[int, ...], dict[str, Any]] = {}
+    for i in order[forecast.wrong[order]]:
+        cell = forecast.advice.targets[i]
+        found.setdefault(tuple(cell[list(factors)].tolist()), forecast.advice.table.describe(cell))
+    return list(found.values())
+
+
 def _by_data(
     findings: Mapping[str, Finding], cause: Explanation | None, forecast: Forecast | str, framework: str
 ) -> Iterator[Remedy]:
@@ -140,6 +162,18 @@ def _by_data(
             "The seen targets are no sums of effects of few factors, so each combination says something of its own.",
             snippets.add_wrong_cells(framework),
         )
+    cure = forecast.advice.flip
+    if cure is not None and len(cure.cells):
+        named = [forecast.advice.table.describe(cell) for cell in cure.cells[:SHOWN_CELLS]]
+        shown = "; ".join("(" + ", ".join(map(str, cell.values())) + ")" for cell in named)
+        more = " …" if len(cure.cells) > SHOWN_CELLS else ""
+        cells = "cell" if len(cure.cells) == 1 else "cells"
+        yield Remedy(
+            "flip_cells",
+            f"add {count(len(cure.cells))} {cells} that break the shortcut: {shown}{more}",
+            "With them the largest margin, where cross-entropy leads, gets the other unseen cells right.",
+            snippets.flip_cells(framework),
+        )
     losses = forecast.advice.losses
     if losses is not None and losses.squared_helps:
         yield Remedy(
@@ -150,16 +184,27 @@ def _by_data(
         )
 
 
-def _by_structure(findings: Mapping[str, Finding], framework: str) -> Iterator[Remedy]:
+def _by_structure(
+    findings: Mapping[str, Finding], cause: Explanation | None, framework: str
+) -> Iterator[Remedy]:
     """What the inside asks for."""
-    if findings["mixed_connectivity"].holds is True:
+    if findings["mixed_connectivity"].holds is True and cause is None:
         yield Remedy(
             "weighted_activity",
             "add the weighted-activity penalty, which makes modules",
             "Its weights connect everything with everything; parts that are computed apart can be recombined.",
             snippets.weighted_activity(framework),
         )
-    if findings["cross_interaction"].holds is True:
+    crossed = findings["cross_interaction"]
+    if crossed.holds is True and crossed.details.get("method") == "differences":
+        yield Remedy(
+            "compositional_contrast",
+            "penalise outputs that depend on several parts of the input",
+            "Parts that draw different outputs can be exchanged one by one. (Second derivatives of this model are "
+            "zero, as with ReLU units, so a penalty on them would do nothing.)",
+            snippets.compositional_contrast(framework),
+        )
+    elif crossed.holds is True:
         yield Remedy(
             "cross_hessian",
             "penalise interaction across parts of the input",

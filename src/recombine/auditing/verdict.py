@@ -33,7 +33,7 @@ def verdict(
     composes = findings["composes"].holds
     cells = f"{scores.cells_unseen} unseen combination{'s' if scores.cells_unseen != 1 else ''}"
     if composes is True:
-        return f"The model composes {listed}: {cells} are handled like seen ones."
+        return f"The model composes {listed}: unseen combinations are handled like seen ones."
     if (scores.skill.value <= NOTHING and cause is None) or (cause is not None and cause.rule == "constant"):
         return "The model has not learned the task: on seen combinations it does no better than one constant answer."
     how = _how(failure, cause, names)

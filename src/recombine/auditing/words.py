@@ -91,10 +91,8 @@ def facts(report: AuditReport) -> Iterator[tuple[str, str]]:
             f"seen{fresh} {interval(scores.seen)}   unseen {interval(scores.unseen)}   ({scores.measure})",
         )
         if scores.baselines:
-            least = 1e-9 * scores.baselines["constant"].value
             listed = " · ".join(
-                f"{baseline_name(name)} {number(one.value if one.value > least else 0.0)}"
-                for name, one in scores.baselines.items()
+                f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items()
             )
             yield "on unseen cells", listed
     if report.layers is not None and len(report.layers.layers):
@@ -113,9 +111,15 @@ def forecast_sentence(found: Forecast) -> str:
         if found.order
         else "targets are no sums of effects of few factors"
     )
+    kept = fixed(float(np.median(found.retention)), 2) if len(found.retention) else "–"
     predicted = (
-        f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk"
+        f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk, answers "
+        f"that keep about {kept} of their size"
     )
+    if found.misled.any():
+        rule = next(one for one in found.advice.shortcuts if one.misleads)
+        names = " and ".join(found.advice.table.space.names[axis] for axis in rule.factors)
+        predicted += f", a shortcut by {names} that is wrong about {count(int(found.misled.sum()))}"
     if not known.any():
         return f"{predicted} ({order})"
     both = int((found.at_risk & found.wrong)[known].sum())

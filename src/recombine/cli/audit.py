@@ -66,6 +66,9 @@ def audit(
     bins: Annotated[
         list[str] | None, typer.Option("--bins", help="Cut a column of numbers into ranges: weight=4.")
     ] = None,
+    unordered: Annotated[
+        str | None, typer.Option("--unordered", help="Factors whose levels are numbers but mere labels.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of resampling.")] = 0,
     cells: Annotated[
         Path | None, typer.Option("--cells", help="Write one row per cell (.csv or .parquet).")
@@ -111,6 +114,7 @@ def audit(
             kind=kind,  # type: ignore[arg-type]  # it is checked there
             classes=_words(classes),
             bins=parse_bins(bins or ()),
+            unordered=_words(unordered) or (),
             seed=seed,
             progress=told,
         )

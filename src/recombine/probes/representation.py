@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
-from jaxtyping import Bool, Float, Real
+from jaxtyping import Bool, Float, Int, Real
 
 from recombine.errors import InputError
 from recombine.probes.folds import fold_numbers
@@ -73,6 +73,7 @@ def ridge_probe(
     folds: int = 5,
     penalties: Sequence[float] = PENALTIES,
     seed: int = 0,
+    groups: Int[np.ndarray, " rows"] | None = None,
 ) -> ProbeScore:
     """Cross-validated R^2 of ridge regression with an intercept from a layer to factor values.
 
@@ -85,6 +86,7 @@ def ridge_probe(
     - `activations`: `(rows, ...)`, flattened to units; any width.
     - `values`: `(rows, factors)`.
     - `folds`, `seed`: of the cross-validation.
+    - `groups`: a number for every row; rows of one group, such as examples of one cell, are left out together.
     - `penalties`: candidates for `lambda`, in units of the mean squared length of a centred training row, so
         that the score does not depend on the layer's scale.
 
@@ -108,11 +110,16 @@ def ridge_probe(
     if not penalties or min(penalties) <= 0:
         raise InputError("penalties", penalties, "one or more positive numbers")
     gram = centred_gram(flat)
-    fold = fold_numbers(len(flat), folds, seed)
+    fold = fold_numbers(len(flat), folds, seed) if groups is None else _grouped(groups, folds, seed)
     predicted = np.empty_like(values)
     for k in range(folds):
         predicted[fold == k] = _dual_ridge(gram, values, fold != k, penalties)
     return ProbeScore(r2=_r2(values, predicted), chance=0.0)
+
+
+def _grouped(groups: Int[np.ndarray, " rows"], folds: int, seed: int) -> Int[np.ndarray, " rows"]:
+    different, place = np.unique(groups, return_inverse=True)
+    return fold_numbers(len(different), folds, seed)[place]
 
 
 def _dual_ridge(

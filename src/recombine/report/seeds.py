@@ -59,10 +59,11 @@ def seed_points(
     if log:
         ax.set_xscale("log")
     names = []
+    alone = all(len(table) == 1 for table in tables.values()) and len(keys) == len(tables)
     for place, (group, table) in enumerate(tables.items()):
         lost = 0
         for series, values in table.items():
-            row = place + 0.26 * (keys.index(series) - (len(keys) - 1) / 2.0)
+            row = place if alone else place + 0.26 * (keys.index(series) - (len(keys) - 1) / 2.0)
             lost += _draw_seeds(ax, row, values, centre, inks[series])
         wrapped = "\n".join(textwrap.wrap(group, 28))
         names.append(f"{wrapped}\n({lost} diverged)" if lost else wrapped)
@@ -78,7 +79,7 @@ def seed_points(
     if log:
         log_ticks(ax.xaxis)
     ax.set_xlabel(label)
-    if keys != [""]:
+    if keys != [""] and not alone:
         _name_series(ax, keys, inks)
     longest = max((line for name in names for line in name.split("\n")), key=len)
     sentence(ax, title, lift=lift, inset=text_width(longest, 7.5))
