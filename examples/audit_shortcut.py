@@ -58,7 +58,7 @@ def main(
     y = np.where(digit % 2 == 0, "even", "odd")
     trained = np.array([str(d) in TRAINED[c] for c, d in zip(colour, digit, strict=True)])
     seen = trained & (rng.random(len(y)) < 0.8)  # a fifth of the rows of trained cells is kept for testing
-    about = {"factors": {"colour": colour, "digit": digit}, "seen": seen, "target": y}
+    about = {"factors": {"colour": colour, "digit": digit}, "seen": seen, "target": y, "unordered": ["digit"]}
 
     net = nn.Sequential(
         nn.Conv2d(3, width, 3, padding=1),

@@ -130,9 +130,7 @@ def audit(
         warped_geometry(inside, names),
         salience(inside, cells, given.table.train, slope),
     ]
-    connected, modularity = mixed_connectivity(
-        view.weights if weights is None else weights, view.why_no_weights if model is not None else ()
-    )
+    connected, modularity = mixed_connectivity(view.weights if weights is None else weights)
     crossed, profile = _crossing(view, given, slots, seed, notes)
     found += [connected, crossed]
     told("what the split predicts", 0.0)

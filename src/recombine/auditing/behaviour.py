@@ -8,19 +8,13 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.explanations import (
-    MOSTLY,
-    Explanation,
-    Failure,
-    answers_of_seen,
-    explain,
-    explains,
-    preferred,
-    superposed,
-)
+from recombine.auditing.explanations import MOSTLY, Failure, explain, explains, preferred
 from recombine.auditing.finding import Finding, open_finding, plain
+from recombine.auditing.mixtures import superposed
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
+from recombine.auditing.rules import answers_of_seen
 from recombine.auditing.scores import COMPOSES, NOTHING, Scores
+from recombine.auditing.trial import Explanation
 from recombine.probes.superposition import correlations
 from recombine.report import fixed, number, percent
 
@@ -105,7 +99,7 @@ class _Facts:
         share = f"It would explain {percent(max(0.0, best.share.value))} of what goes wrong on unseen cells"
         if self.chosen is not None and self.chosen.finding:
             simpler = best.share.value >= self.chosen.share.value
-            other = "a simpler finding explains as much" if simpler else "another finding explains more"
+            other = "a simpler finding explains about as much" if simpler else "another finding explains more"
             return f"{share}; {other} ({percent(self.chosen.share.value)})."
         if self.chosen is not None:
             return f"{share}, but the model gives one and the same answer, which is simpler."

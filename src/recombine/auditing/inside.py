@@ -188,20 +188,20 @@ def _has_parts(kernel: OverlapKernel) -> bool:
 
 
 def mixed_connectivity(
-    weights: Any, notes: Sequence[str], *, progress: Callable[[float], None] | None = None
+    weights: Any,
 ) -> tuple[Finding, ModularityReport | None]:
     """Do the weights fall into modules?"""
     id, means = "mixed_connectivity", "share of weight within modules beyond chance, in the weakest layer"
     if weights is None:
-        why = "It needs the weights of dense or convolutional layers that follow one another."
-        return open_finding(id, f"{why} {' '.join(notes)}".strip(), means), None
+        why = "It needs the weights of dense or convolutional layers that follow one another without detours."
+        return open_finding(id, why, means), None
     units = _units(weights)
     if units > MOST_UNITS:
         limit = f"modules are searched up to {MOST_UNITS:,} here"
         why = f"The net has {units:,} units, and {limit}; recombine modularity takes more."
         return open_finding(id, why, means), None
     try:
-        report = modularity_report(weights, permutations=20, progress=progress)
+        report = modularity_report(weights, permutations=20)
     except InputError as error:
         return open_finding(
             id, f"The weights do not fit behind one another as layers: {error.got}.", means

@@ -128,7 +128,11 @@ def _forecast(report: AuditReport) -> list[Any]:
     if not isinstance(found, Forecast):
         return [found]
     known = found.known
-    blocks: list[Any] = [f"{forecast_sentence(found)[0].upper()}{forecast_sentence(found)[1:]}."]
+    said = forecast_sentence(found)
+    blocks: list[Any] = [
+        f"{said[0].upper()}{said[1:]}. The forecast knows which combinations training shows, and their targets, but "
+        "not the model: one that sees pictures of the factors, or was trained otherwise, can do better or worse."
+    ]
     if known.any():
         counts = [
             [int((found.at_risk == risk)[known & (found.wrong == wrong)].sum()) for wrong in (False, True)]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.explanations import answers_of_seen, superposed
 from recombine.auditing.forecast import Forecast
+from recombine.auditing.mixtures import superposed
+from recombine.auditing.rules import answers_of_seen
 from recombine.auditing.words import baseline_name
 from recombine.report import (
     SEEN,
@@ -229,9 +230,9 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
     low, high = float(np.nanmin(rows["target"])), float(np.nanmax(rows["target"]))
     low, high = (low, high) if high > low else (low - 0.5, low + 0.5)
     spread = np.ptp(sums, axis=1, keepdims=True)
-    rows["sum of related\nseen outputs"] = low + (high - low) * (
-        sums - sums.min(axis=1, keepdims=True)
-    ) / np.where(spread > 0, spread, 1)
+    if report.finding("composes").holds is not True:
+        related = (sums - sums.min(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+        rows["sum of related\nseen outputs"] = low + (high - low) * related
     pictures = {
         label: as_pictures((row.reshape(len(worst), *answers.shape) - low) / (high - low), colour)
         for label, row in rows.items()
@@ -242,6 +243,12 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
         "\n".join(f"{f.name} {f.levels[level]}" for f, level in zip(space.factors, cell, strict=True))
         for cell in cells.cells[worst]
     ]
+    words = "what was wanted, and what the model gave."
+    if len(rows) > 2:
+        words = (
+            "what was wanted, what the model gave, and the sum of the (mean) seen outputs that share a level with it, "
+            "brought to the same contrast. A model that superposes has a middle row like the last one."
+        )
     figure = image_figure(len(worst), len(pictures))
     image_grid(
         figure,
@@ -255,9 +262,7 @@ def picture_of_examples(report: AuditReport) -> Picture | None:
     return Picture(
         "examples",
         figure,
-        "The worst example of the unseen combinations with the largest errors: what was wanted, what the model gave, "
-        "and the sum of the (mean) seen outputs that share a level with it, brought to the same contrast. A "
-        "model that superposes has a middle row like the last one.",
+        f"The worst example of the unseen combinations with the largest errors: {words}",
         "Targets, outputs and superpositions of the worst unseen cells",
         "image",
     )

@@ -11,12 +11,13 @@ import polars as pl
 from recombine.advice import Observations
 from recombine.auditing.answers import Answers
 from recombine.auditing.cells import Cells
-from recombine.auditing.explanations import Explanation, Failure
+from recombine.auditing.explanations import Failure
 from recombine.auditing.finding import TITLES, Finding
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.layers import Layers
 from recombine.auditing.scores import Scores
 from recombine.auditing.treatment import Remedy
+from recombine.auditing.trial import Explanation
 from recombine.errors import InputError
 from recombine.modularity import ModularityReport
 from recombine.probes.interaction import InteractionProfile

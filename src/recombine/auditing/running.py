@@ -17,6 +17,8 @@ from recombine.errors import InputError
 
 MOST_LAYERS = 12
 """Layers that are looked at if nobody names any; more are spread evenly."""
+NO_WEIGHTS = "no chain of weights"
+"""How the note of a model without plain layers begins; the finding about connectivity says so itself."""
 
 
 @dataclass(eq=False)
@@ -30,7 +32,6 @@ class View:
     tally: Tally | None = None
     layers: tuple[str, ...] = ()
     weights: Any = None
-    why_no_weights: tuple[str, ...] = ()
     model: Model | None = None
     notes: list[str] = field(default_factory=list)
     trouble: str = ""
@@ -70,7 +71,8 @@ def run_model(
         view.trouble = error.trace
         view.notes.append(f"the model raised an error {error.stage}; what needs its answers is left out")
     if view.model is not None:
-        view.notes = [*view.model.notes, *view.notes]
+        told = [note for note in view.model.notes if not note.startswith(NO_WEIGHTS)]
+        view.notes = [*told, *view.notes]
     return view
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from recombine.auditing import snippets
 from recombine.auditing.answers import Answers
-from recombine.auditing.explanations import Explanation
 from recombine.auditing.finding import Finding
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.scores import Scores
+from recombine.auditing.trial import Explanation
 from recombine.report import count
 
 SHOWN_CELLS = 4

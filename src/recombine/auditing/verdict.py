@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from recombine.auditing.explanations import CHANCE, Explanation, Failure
+from recombine.auditing.explanations import CHANCE, Failure
 from recombine.auditing.finding import TITLES, Finding
 from recombine.auditing.scores import NOTHING, Scores
+from recombine.auditing.trial import Explanation
 from recombine.report import fixed, percent
 
 PARTLY = 0.25

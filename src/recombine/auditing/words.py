@@ -163,7 +163,7 @@ def interval(one: Estimate) -> str:
 def baseline_name(name: str) -> str:
     """A baseline in words."""
     if name.startswith("additive_"):
-        return f"additive of order {name.removeprefix('additive_')}"
+        return f"additive (order {name.removeprefix('additive_')})"
     return BASELINES[name]
 
 

@@ -78,7 +78,7 @@ def cell_maps(
         image = ax.imshow(np.ma.masked_invalid(floor.T), cmap=MAP_COLOURS, norm=scale, aspect="equal")
         outline_unseen(ax, unseen)
         name_levels(ax, [list(map(str, names)) for names in levels[name]], side)
-        ax.set_anchor("W")
+        ax.set_anchor("NW")
         ax.set_xlabel(factors[name][0])
         ax.set_ylabel(factors[name][1])
         ax.set_title(name, fontsize=8.0, loc="left")

@@ -1,0 +1,127 @@
+"""Rules that could have made a model's answers for unseen cells, from its own answers for seen ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.extrapolation import FromSeen, orders_below
+from recombine.auditing.mixtures import superposition
+from recombine.auditing.trial import Explanation, Trial, best_of, lengths
+from recombine.theory import subsets
+
+SUM = 0.05
+"""A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
+LEAST_PIXELS = 16
+"""Outputs with fewer numbers are no pictures, and their sums no superpositions."""
+MOST_NEIGHBOURS = 200
+MOST_COPIES = 1e8
+"""Seen cells times squared unseen cells up to which copies of any seen cell are looked for."""
+
+
+def all_rules(trial: Trial) -> Iterator[Explanation]:
+    """Every rule that applies, tried."""
+    cells, wanted = trial.cells, trial.cells.cells[trial.chosen]
+    seen = answers_of_seen(cells)
+    pictures = is_picture(cells)
+    yield trial.fixed("constant", seen.constant(wanted))
+    for subset in subsets(len(cells.sizes), min(2, len(cells.sizes) - 1), least=1):
+        yield best_of(
+            trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False)
+        )
+    ranks = (np.arange(len(seen.cells)), cells.first_row[cells.seen])
+    near = [
+        *(seen.nearest(wanted, first=rank) for rank in ranks),
+        *(seen.beside(wanted, power=p) for p in (1, 2)),
+    ]
+    near += [] if pictures else [seen.nearest(wanted)]  # a mean of pictures is a superposition
+    yield best_of(trial.fixed("nearest", one) for one in near)
+    yield _copies(trial, seen, wanted)
+    if cells.kind == "regression" and len(seen.cells) * len(wanted) ** 2 <= MOST_COPIES:
+        yield _copies(trial, seen, wanted, anywhere=True)
+    for order in _missing_orders(cells, trial):
+        if seen.can_add(order):
+            yield trial.fixed("additive", seen.additive(order, wanted), order=order)
+    if cells.kind == "regression":
+        yield _slope_rule(trial)
+    if pictures:
+        yield superposition(trial, seen, wanted)
+
+
+def _missing_orders(cells: Cells, trial: Trial) -> Iterator[int]:
+    """Orders up to which sums of effects are not what the task is; beyond, being a sum is no failure."""
+    inside = cells.inside
+    known = FromSeen(
+        cells.kind,
+        cells.sizes,
+        cells.cells[inside],
+        cells.targets[inside].astype(np.float64),
+        cells.rows[inside],
+    )
+    for order in orders_below(cells.sizes):
+        if not known.can_add(order):
+            return
+        off = lengths(known.additive(order, cells.cells[trial.chosen]) - trial.truth)
+        if off.sum() <= SUM * lengths(trial.truth - cells.constant).sum():
+            return
+        yield order
+
+
+def _copies(trial: Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool = False) -> Explanation:
+    """Every answer is that of some seen cell, whichever is nearest: among those that share most levels, or any."""
+    near: Iterable[np.ndarray] = (row for block in seen.neighbours(wanted) for row in block)
+    if anywhere:
+        near = np.ones((len(wanted), len(seen.cells)), dtype=bool)
+    if trial.cells.kind == "classification":
+        costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in near])
+        return trial.labelled("copy", costs, corrected=True)
+    pairs = np.empty((len(wanted), len(wanted)))
+    error = trial.said - trial.truth
+    across, size = seen.values @ error.T, lengths(error)
+    own = trial.truth @ error.T
+    for u, mask in enumerate(near):
+        chosen = np.flatnonzero(mask)[: None if anywhere else MOST_NEIGHBOURS]
+        apart = lengths(trial.truth[u] - seen.values[chosen])
+        pairs[u] = (apart[:, None] + 2 * (own[u] - across[chosen])).min(axis=0) + size
+    return trial.paired("any_copy" if anywhere else "copy", pairs, corrected=True)
+
+
+def _slope_rule(trial: Trial) -> Explanation:
+    """The truth, shrunken towards the constant by the slope that fits best: what a memorisation leak does."""
+    about = trial.truth - trial.cells.constant
+    error = trial.said - trial.truth
+    spread, own = lengths(about), (about * error).sum(axis=1)
+    across = about @ error.T
+
+    def share(together: np.ndarray, wide: np.ndarray, size: np.ndarray, against: np.ndarray) -> np.ndarray:
+        gain = np.where(together < 0, together**2 / np.maximum(wide, 1e-300), 0.0)  # too far apart is no leak
+        return 1 - (size - gain) / np.maximum(against, 1e-300)
+
+    sums = [values.sum() for values in (spread, trial.error, trial.against)]
+    value = float(share(own.sum(), *sums))
+    other = share(across[np.arange(len(own)), trial.turns].sum(axis=1), *sums)
+    chance = float((1 + (other >= value - 1e-12).sum()) / (1 + len(other)))
+    means = trial.sampler.means(0, np.stack([own, spread, trial.error, trial.against], axis=1))
+    slope = 1 + own.sum() / max(spread.sum(), 1e-300)
+    residual = lengths(error - (slope - 1) * about)
+    interval = trial.sampler.estimate(value, share(*means.T), [0])
+    return Explanation("slope", interval, chance, residual)
+
+
+def is_picture(cells: Cells) -> bool:
+    """Whether answers have so many numbers that sums of them can be told from something else."""
+    return cells.kind == "regression" and cells.answers.shape[1] >= LEAST_PIXELS
+
+
+def answers_of_seen(cells: Cells) -> FromSeen:
+    """The model's own answers for seen cells, which all rules start from."""
+    inside = np.flatnonzero(cells.seen)
+    return FromSeen(
+        cells.kind,
+        cells.sizes,
+        cells.cells[inside],
+        cells.answers[inside].astype(np.float64),
+        np.maximum(cells.training_rows[inside], 1),
+    )
