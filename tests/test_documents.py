@@ -54,14 +54,15 @@ def test_local_links_lead_somewhere():
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-def test_readme_advice_is_what_the_command_prints(monkeypatch):
+@pytest.mark.parametrize("name", ["advise", "audit"])
+def test_readme_shows_what_the_command_prints(name, monkeypatch):
     from typer.testing import CliRunner
 
     from recombine.cli import app
 
     monkeypatch.chdir(ROOT)
     command, printed = re.search(
-        r"```bash\nrecombine (advise .*?)\n```\n\n```text\n(.*?)```", README, re.DOTALL
+        rf"```bash\nrecombine ({name} .*?)\n```\n\n```text\n(.*?)```", README, re.DOTALL
     ).groups()
     assert CliRunner().invoke(app, command.split()).output.startswith(printed)
 

@@ -31,7 +31,9 @@ def test_the_nearest_seen_cells_share_most_levels(seed):
 def test_cells_beside_are_nearest_by_level_numbers(seed):
     known, cells = world(seed)
     for power in (1, 2):
-        for cell, answer in zip(cells, known.beside(cells, power=power), strict=True):
+        for cell, answer in zip(
+            cells, known.nearest(cells, by=power, first=np.arange(len(known.cells))), strict=True
+        ):
             apart = (np.abs(known.cells - cell) ** power).sum(axis=1)
             assert np.allclose(answer, known.values[apart.argmin()])
 

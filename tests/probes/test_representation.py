@@ -104,3 +104,14 @@ def test_gram_is_blockwise_exact(monkeypatch):
     centred = activations.reshape(9, 40).astype(float)
     centred -= centred.mean(axis=0)
     np.testing.assert_allclose(centred_gram(activations), centred @ centred.T, atol=1e-12)
+
+
+def test_rows_of_one_group_do_not_give_each_other_away():
+    rng = np.random.default_rng(0)
+    place = np.repeat(np.arange(30), 4)
+    useless = rng.normal(size=(30, 60))[place]  # an accidental signature of every group, and nothing else
+    values = rng.normal(size=(30, 1))[place]
+    assert ridge_probe(useless, values)["r2"][0] > 0.9
+    assert -0.6 < ridge_probe(useless, values, groups=place)["r2"][0] < 0.3
+    useful = np.concatenate([useless, 3 * values], axis=1) + 0.05 * rng.normal(size=(120, 61))
+    assert ridge_probe(useful, values, groups=place)["r2"][0] > 0.5

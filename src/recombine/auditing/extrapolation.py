@@ -75,41 +75,37 @@ class FromSeen:
         return decide(found.design(cells) @ weights, self.kind)
 
     def nearest(
-        self, cells: Int[np.ndarray, "cells factors"], *, first: Int[np.ndarray, " seen"] | None = None
+        self,
+        cells: Int[np.ndarray, "cells factors"],
+        *,
+        by: int = 0,
+        first: Int[np.ndarray, " seen"] | None = None,
     ) -> Float[np.ndarray, "cells outputs"]:
-        """The mean (commonest) answer of the seen cells that share most levels.
+        """The mean (commonest) answer of the nearest seen cells.
 
-        - `first`: a rank of every seen cell; then the answer of the lowest among them.
+        - `by`: see `neighbours`; `first`: a rank of every seen cell, then the answer of the lowest among the nearest.
         """
         found = []
-        for near in self.neighbours(cells):
+        for near in self.neighbours(cells, by=by):
             if first is not None:
                 found.append(self.values[np.where(near, first, first.max() + 1).argmin(axis=1)])
             else:
                 found.append(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True))
         return decide(np.concatenate(found), self.kind)
 
-    def neighbours(self, cells: Int[np.ndarray, "cells factors"]) -> Iterator[np.ndarray]:
-        """Which seen cells share most levels with each cell, `(cells, seen)` in blocks."""
-        step = max(1, BLOCK // len(self.cells))
-        for start in range(0, len(cells), step):
-            shared = np.zeros((len(cells[start : start + step]), len(self.cells)), dtype=np.int8)
-            for axis in range(cells.shape[1]):
-                shared += cells[start : start + step, None, axis] == self.cells[None, :, axis]
-            yield shared == shared.max(axis=1, keepdims=True)
+    def neighbours(self, cells: Int[np.ndarray, "cells factors"], *, by: int = 0) -> Iterator[np.ndarray]:
+        """Which seen cells are nearest to each cell, `(cells, seen)` in blocks.
 
-    def beside(
-        self, cells: Int[np.ndarray, "cells factors"], *, power: int
-    ) -> Float[np.ndarray, "cells outputs"]:
-        """The answer of the seen cell whose level numbers are nearest, by city-block (1) or Euclidean distance (2)."""
-        found = []
+        - `by`: 0 for the number of levels that differ; 1 and 2 for the city-block and the Euclidean distance of level
+            numbers.
+        """
         step = max(1, BLOCK // len(self.cells))
         for start in range(0, len(cells), step):
-            apart = np.zeros((len(cells[start : start + step]), len(self.cells)))
+            apart = np.zeros((len(cells[start : start + step]), len(self.cells)), dtype=np.int32)
             for axis in range(cells.shape[1]):
-                apart += np.abs(cells[start : start + step, None, axis] - self.cells[None, :, axis]) ** power
-            found.append(self.values[apart.argmin(axis=1)])
-        return decide(np.concatenate(found), self.kind)
+                off = cells[start : start + step, None, axis] - self.cells[None, :, axis]
+                apart += (off != 0) if by == 0 else np.abs(off) ** by
+            yield apart == apart.min(axis=1, keepdims=True)
 
 
 def decide(values: Float[np.ndarray, "cells outputs"], kind: Kind) -> Float[np.ndarray, "cells outputs"]:

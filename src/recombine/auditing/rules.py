@@ -16,6 +16,8 @@ SUM = 0.05
 """A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
 LEAST_PIXELS = 16
 """Outputs with fewer numbers are no pictures, and their sums no superpositions."""
+DISTANCES = (0, 1, 2)
+"""By levels that differ, and by city-block and Euclidean distance of level numbers."""
 MOST_NEIGHBOURS = 200
 MOST_COPIES = 1e8
 """Seen cells times squared unseen cells up to which copies of any seen cell are looked for."""
@@ -32,15 +34,12 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
             trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False)
         )
     ranks = (np.arange(len(seen.cells)), cells.first_row[cells.seen])
-    near = [
-        *(seen.nearest(wanted, first=rank) for rank in ranks),
-        *(seen.beside(wanted, power=p) for p in (1, 2)),
-    ]
+    near = [seen.nearest(wanted, by=by, first=rank) for by in DISTANCES for rank in ranks]
     near += [] if pictures else [seen.nearest(wanted)]  # a mean of pictures is a superposition
     yield best_of(trial.fixed("nearest", one) for one in near)
-    yield _copies(trial, seen, wanted)
+    yield best_of(_copies(trial, seen, seen.neighbours(wanted, by=by)) for by in DISTANCES)
     if cells.kind == "regression" and len(seen.cells) * len(wanted) ** 2 <= MOST_COPIES:
-        yield _copies(trial, seen, wanted, anywhere=True)
+        yield _copies(trial, seen, None)
     for order in _missing_orders(cells, trial):
         if seen.can_add(order):
             yield trial.fixed("additive", seen.additive(order, wanted), order=order)
@@ -69,23 +68,23 @@ def _missing_orders(cells: Cells, trial: Trial) -> Iterator[int]:
         yield order
 
 
-def _copies(trial: Trial, seen: FromSeen, wanted: np.ndarray, *, anywhere: bool = False) -> Explanation:
-    """Every answer is that of some seen cell, whichever is nearest: among those that share most levels, or any."""
-    near: Iterable[np.ndarray] = (row for block in seen.neighbours(wanted) for row in block)
-    if anywhere:
-        near = np.ones((len(wanted), len(seen.cells)), dtype=bool)
+def _copies(trial: Trial, seen: FromSeen, near: Iterable[np.ndarray] | None) -> Explanation:
+    """Every answer is that of some seen cell, whichever fits best: among the nearest (masks in blocks), or any."""
+    n = len(trial.chosen)
+    every = np.ones((n, len(seen.cells)), dtype=bool)
+    masks = every if near is None else (row for block in near for row in block)
     if trial.cells.kind == "classification":
-        costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in near])
+        costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in masks])
         return trial.labelled("copy", costs, corrected=True)
-    pairs = np.empty((len(wanted), len(wanted)))
+    pairs = np.empty((n, n))
     error = trial.said - trial.truth
     across, size = seen.values @ error.T, lengths(error)
     own = trial.truth @ error.T
-    for u, mask in enumerate(near):
-        chosen = np.flatnonzero(mask)[: None if anywhere else MOST_NEIGHBOURS]
+    for u, mask in enumerate(masks):
+        chosen = np.flatnonzero(mask)[: MOST_NEIGHBOURS if near is not None else None]
         apart = lengths(trial.truth[u] - seen.values[chosen])
         pairs[u] = (apart[:, None] + 2 * (own[u] - across[chosen])).min(axis=0) + size
-    return trial.paired("any_copy" if anywhere else "copy", pairs, corrected=True)
+    return trial.paired("any_copy" if near is None else "copy", pairs, corrected=True)
 
 
 def _slope_rule(trial: Trial) -> Explanation:

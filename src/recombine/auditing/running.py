@@ -71,8 +71,8 @@ def run_model(
         view.trouble = error.trace
         view.notes.append(f"the model raised an error {error.stage}; what needs its answers is left out")
     if view.model is not None:
-        told = [note for note in view.model.notes if not note.startswith(NO_WEIGHTS)]
-        view.notes = [*told, *view.notes]
+        kept = [note for note in view.model.notes if not note.startswith(NO_WEIGHTS)]
+        view.notes = [*kept, *view.notes]
     return view
 
 

@@ -19,6 +19,10 @@ PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """Candidates for the penalty of the ridge probe, relative to the size of the layer."""
 
 
+INNER_FOLDS = 3
+"""Folds by which the penalty is chosen where groups of rows are left out together."""
+
+
 class ProbeScore(TypedDict):
     """R^2 of every factor, and what a layer that knows nothing would be expected to score."""
 
@@ -113,7 +117,11 @@ def ridge_probe(
     fold = fold_numbers(len(flat), folds, seed) if groups is None else _grouped(groups, folds, seed)
     predicted = np.empty_like(values)
     for k in range(folds):
-        predicted[fold == k] = _dual_ridge(gram, values, fold != k, penalties)
+        said, left_out = _ridge_path(gram, values, fold != k, penalties)
+        if groups is not None:  # others of a row's group would give it away if single rows were left out
+            left_out = _left_out_groups(gram, values, np.flatnonzero(fold != k), penalties, groups, seed)
+        best = left_out.argmin(axis=0)
+        predicted[fold == k] = said[best, :, np.arange(len(best))].T
     return ProbeScore(r2=_r2(values, predicted), chance=0.0)
 
 
@@ -122,13 +130,34 @@ def _grouped(groups: Int[np.ndarray, " rows"], folds: int, seed: int) -> Int[np.
     return fold_numbers(len(different), folds, seed)[place]
 
 
-def _dual_ridge(
+def _left_out_groups(
+    gram: Float[np.ndarray, "rows rows"],
+    values: Float[np.ndarray, "rows factors"],
+    rows: Int[np.ndarray, " train"],
+    penalties: Sequence[float],
+    groups: Int[np.ndarray, " rows"],
+    seed: int,
+) -> Float[np.ndarray, "penalties factors"]:
+    """Squared error of every penalty if groups are left out within the training rows."""
+    inner = _grouped(groups[rows], min(INNER_FOLDS, len(np.unique(groups[rows]))), seed)
+    within, wanted = gram[np.ix_(rows, rows)], values[rows]
+    errors = np.zeros((len(penalties), values.shape[1]))
+    for k in range(int(inner.max()) + 1):
+        said, _ = _ridge_path(within, wanted, inner != k, penalties)
+        errors += ((said - wanted[inner == k]) ** 2).sum(axis=1)
+    return errors
+
+
+def _ridge_path(
     gram: Float[np.ndarray, "rows rows"],
     values: Float[np.ndarray, "rows factors"],
     train: Bool[np.ndarray, " rows"],
     penalties: Sequence[float],
-) -> Float[np.ndarray, "test factors"]:
-    """Predictions for the rows outside `train`; the intercept is free, hence all is centred on `train`."""
+) -> tuple[Float[np.ndarray, "penalties test factors"], Float[np.ndarray, "penalties factors"]]:
+    """Predictions for the rows outside `train`, and squared leave-one-out errors within it, for every penalty.
+
+    The intercept is free, hence all is centred on `train`.
+    """
     mean_column = gram[:, train].mean(axis=1, keepdims=True)  # <a_i, mean of training rows>
     mean_square = mean_column[train].mean()
     kernel = gram - mean_column - mean_column.T + mean_square
@@ -140,18 +169,15 @@ def _dual_ridge(
     eigenvalues = np.maximum(eigenvalues, 0.0)[:, None]
     scale = eigenvalues.mean() or 1.0
     loadings = vectors.T @ target
-    best = np.full(target.shape[1], np.inf)
-    weights = np.zeros_like(target)
+    across = kernel[np.ix_(~train, train)] @ vectors
+    said, errors = [], []
     for penalty in penalties:
         shrinkage = eigenvalues / (eigenvalues + penalty * scale)
         residual = target - vectors @ (shrinkage * loadings)
         leverage = 1 / n + vectors**2 @ shrinkage  # diagonal of the hat matrix, intercept included
-        left_out = ((residual / (1 - leverage)) ** 2).sum(axis=0)
-        better = left_out < best
-        best = np.where(better, left_out, best)
-        dual = vectors @ (loadings / (eigenvalues + penalty * scale))
-        weights = np.where(better, dual, weights)
-    return offset + kernel[np.ix_(~train, train)] @ weights
+        errors.append(((residual / (1 - leverage)) ** 2).sum(axis=0))
+        said.append(offset + across @ (loadings / (eigenvalues + penalty * scale)))
+    return np.stack(said), np.stack(errors)
 
 
 def _r2(
