@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,9 @@ def audit(
         warped_geometry(inside, names),
         salience(inside, cells, given.table.train, slope),
     ]
-    connected, modularity = mixed_connectivity(view.weights if weights is None else weights)
+    connected, modularity = mixed_connectivity(
+        view.weights if weights is None else weights, progress=partial(told, "looking for modules")
+    )
     crossed, profile = _crossing(view, given, slots, seed, notes)
     found += [connected, crossed]
     told("what the split predicts", 0.0)

@@ -12,8 +12,8 @@ from recombine.auditing.explanations import MOSTLY, Failure, explain, explains, 
 from recombine.auditing.finding import Finding, open_finding, plain
 from recombine.auditing.mixtures import superposed
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
-from recombine.auditing.rules import answers_of_seen
 from recombine.auditing.scores import COMPOSES, NOTHING, Scores
+from recombine.auditing.seen_cells import answers_of_seen
 from recombine.auditing.trial import Explanation
 from recombine.probes.superposition import correlations
 from recombine.report import fixed, number, percent

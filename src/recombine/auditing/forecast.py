@@ -14,7 +14,8 @@ from recombine.advice.assembly import advice_on
 from recombine.advice.profile import profile_of
 from recombine.advice.result import Wishes
 from recombine.auditing.cells import Cells
-from recombine.auditing.extrapolation import FromSeen, orders_below
+from recombine.auditing.extrapolation import orders_below
+from recombine.auditing.seen_cells import targets_of_seen
 from recombine.errors import InputError
 
 SMALL = 0.6
@@ -126,25 +127,17 @@ def _misled(advice: Advice, cells: Cells, place: Int[np.ndarray, " unseen"]) -> 
     rule = next((one for one in advice.shortcuts if one.misleads), None)
     if rule is None or cells.kind != "classification":
         return np.zeros(len(place), dtype=bool)
-    inside = cells.inside
-    seen = FromSeen(
-        cells.kind,
-        cells.sizes,
-        cells.cells[inside],
-        cells.targets[inside],
-        np.maximum(cells.training_rows[inside], 1),
-    )
+    seen = targets_of_seen(cells)
     said = seen.given(rule.factors, cells.cells[place], by_rows=True)
     return np.nan_to_num((said * cells.targets[place]).sum(axis=1), nan=1.0) < 0.5
 
 
 def additive_order(cells: Cells) -> int | None:
     """The lowest order at which sums of effects explain the seen targets."""
-    inside = cells.inside
-    if not len(inside):
+    if not len(cells.inside):
         return 1
-    values = cells.targets[inside].astype(np.float64)
-    seen = FromSeen(cells.kind, cells.sizes, cells.cells[inside], values, np.ones(len(inside), dtype=int))
+    seen = targets_of_seen(cells)
+    values = seen.values
     spread = ((values - values.mean(axis=0)) ** 2).sum()
     for order in orders_below(cells.sizes, most=2):
         if not seen.can_add(order):

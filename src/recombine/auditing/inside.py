@@ -188,7 +188,7 @@ def _has_parts(kernel: OverlapKernel) -> bool:
 
 
 def mixed_connectivity(
-    weights: Any,
+    weights: Any, *, progress: Callable[[float], None] | None = None
 ) -> tuple[Finding, ModularityReport | None]:
     """Do the weights fall into modules?"""
     id, means = "mixed_connectivity", "share of weight within modules beyond chance, in the weakest layer"
@@ -201,7 +201,7 @@ def mixed_connectivity(
         why = f"The net has {units:,} units, and {limit}; recombine modularity takes more."
         return open_finding(id, why, means), None
     try:
-        report = modularity_report(weights, permutations=20)
+        report = modularity_report(weights, permutations=20, progress=progress)
     except InputError as error:
         return open_finding(
             id, f"The weights do not fit behind one another as layers: {error.got}.", means

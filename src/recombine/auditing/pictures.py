@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.mixtures import superposed
-from recombine.auditing.rules import answers_of_seen
+from recombine.auditing.seen_cells import answers_of_seen
 from recombine.auditing.words import baseline_name
 from recombine.report import (
     SEEN,

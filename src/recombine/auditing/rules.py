@@ -9,6 +9,7 @@ import numpy as np
 from recombine.auditing.cells import Cells
 from recombine.auditing.extrapolation import FromSeen, orders_below
 from recombine.auditing.mixtures import superposition
+from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
 from recombine.auditing.trial import Explanation, Trial, best_of, lengths
 from recombine.theory import subsets
 
@@ -51,14 +52,7 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
 
 def _missing_orders(cells: Cells, trial: Trial) -> Iterator[int]:
     """Orders up to which sums of effects are not what the task is; beyond, being a sum is no failure."""
-    inside = cells.inside
-    known = FromSeen(
-        cells.kind,
-        cells.sizes,
-        cells.cells[inside],
-        cells.targets[inside].astype(np.float64),
-        cells.rows[inside],
-    )
+    known = targets_of_seen(cells)
     for order in orders_below(cells.sizes):
         if not known.can_add(order):
             return
@@ -112,15 +106,3 @@ def _slope_rule(trial: Trial) -> Explanation:
 def is_picture(cells: Cells) -> bool:
     """Whether answers have so many numbers that sums of them can be told from something else."""
     return cells.kind == "regression" and cells.answers.shape[1] >= LEAST_PIXELS
-
-
-def answers_of_seen(cells: Cells) -> FromSeen:
-    """The model's own answers for seen cells, which all rules start from."""
-    inside = np.flatnonzero(cells.seen)
-    return FromSeen(
-        cells.kind,
-        cells.sizes,
-        cells.cells[inside],
-        cells.answers[inside].astype(np.float64),
-        np.maximum(cells.training_rows[inside], 1),
-    )

@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.extrapolation import FromSeen, orders_below
+from recombine.auditing.extrapolation import orders_below
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
+from recombine.auditing.seen_cells import targets_of_seen
 
 COMPOSES = 0.9
 """A model composes if unseen cells are this far on the way from a constant's error to the error on seen cells,"""
@@ -116,14 +117,7 @@ def _baselines(
     cells: Cells, outside: Int[np.ndarray, " outside"]
 ) -> dict[str, Float[np.ndarray, " outside"]]:
     """The error that every baseline has on every unseen cell."""
-    inside = cells.inside
-    seen = FromSeen(
-        cells.kind,
-        cells.sizes,
-        cells.cells[inside],
-        cells.targets[inside].astype(np.float64),
-        np.maximum(cells.training_rows[inside], 1),
-    )
+    seen = targets_of_seen(cells)
     wanted = cells.cells[outside]
     answers = {"nearest_seen_cell": seen.nearest(wanted)}
     for order in orders_below(cells.sizes):

@@ -26,36 +26,17 @@ def text(report: AuditReport, width: int = 110) -> str:
     lines = [*wrap(f"Verdict: {report.verdict}", width), ""]
     lines += [*wrap(heading(report), width), ""]
     for label, sentence in facts(report):
-        lines += wrap(
-            f"{label:<{LABEL}}{sentence}",
-            width,
-            initial_indent="  ",
-            subsequent_indent=" " * (LABEL + 2),
-            break_long_words=False,
-        )
+        lines += _item(f"{label:<{LABEL}}{sentence}", width, LABEL)
     lines.append("")
     told = [one for one in report.findings if one.holds is not None or one.id == "composes"]
     for one in told:
-        lines += wrap(
-            f"{one.title:<{LABEL}}{one.word:<{WORD}}{one.explanation}",
-            width,
-            initial_indent="  ",
-            subsequent_indent=" " * (LABEL + WORD + 2),
-            break_long_words=False,
-        )
+        lines += _item(f"{one.title:<{LABEL}}{one.word:<{WORD}}{one.explanation}", width, LABEL + WORD)
     missing = [one for one in report.findings if one not in told]
-    if missing:
-        lines += ["", "Not enough evidence"]
-        for why in dict.fromkeys(one.explanation for one in missing):
-            titles = ", ".join(one.title for one in missing if one.explanation == why)
-            begin = f"{titles:<{LABEL}}" if len(titles) < LABEL else f"{titles}: "
-            lines += wrap(
-                f"{begin}{why}",
-                width,
-                initial_indent="  ",
-                subsequent_indent=" " * (LABEL + 2),
-                break_long_words=False,
-            )
+    lines += ["", "Not enough evidence"] if missing else []
+    for why in dict.fromkeys(one.explanation for one in missing):
+        titles = ", ".join(one.title for one in missing if one.explanation == why)
+        begin = f"{titles:<{LABEL}}" if len(titles) < LABEL else f"{titles}: "
+        lines += _item(f"{begin}{why}", width, LABEL)
     if report.remedies:
         tried = " · ".join(f"{i}. {one.title}" for i, one in enumerate(report.remedies, start=1))
         lines += [
@@ -67,6 +48,11 @@ def text(report: AuditReport, width: int = 110) -> str:
     if report.trouble:
         lines += ["", "The model raised:", *(f"  {line}" for line in report.trouble.rstrip().splitlines())]
     return "\n".join(lines)
+
+
+def _item(words: str, width: int, indent: int) -> list[str]:
+    begin, rest = "  ", " " * (indent + 2)
+    return wrap(words, width, initial_indent=begin, subsequent_indent=rest, break_long_words=False)
 
 
 def heading(report: AuditReport) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.shared import JsonOption, check_page_path, say, say_json
+from recombine.cli.shared import JsonOption, check_page_path, progress_lines, say, say_json
 from recombine.errors import InputError
 
 
@@ -101,7 +99,7 @@ def audit(
         }
     if prediction is not None:
         given["prediction"] = _columns(prediction)
-    with _shown() as told:
+    with progress_lines() as told:
         found = run(
             table,
             **given,
@@ -171,24 +169,3 @@ def _slots(text: str | None) -> Any:
         raise InputError(
             "slots", text, "numbers of inputs such as 0,1;2,3, or how many equal blocks"
         ) from None
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[str, float], None]]:
-    """A line while the model runs, which may take long; the rest is quick."""
-    from recombine.report import progress
-
-    lines: dict[str, Any] = {}
-    with ExitStack() as stack:
-
-        def told(what: str, share: float) -> None:
-            if share <= 0.0:
-                return
-            if what not in lines and share < 1.0:
-                lines[what] = stack.enter_context(progress()).line(what)
-            if what in lines:
-                lines[what].update(share)
-
-        yield told
-        for line in lines.values():
-            line.finish()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.shared import JsonOption, check_page_path, say, say_json
+from recombine.cli.shared import JsonOption, check_page_path, progress_lines, say, say_json
 from recombine.errors import InputError
 
 
@@ -57,7 +56,7 @@ def modularity(
 
     check_page_path(html)
     x, y = (None, None) if data is None else read_data(data)
-    with _shown() as told:
+    with progress_lines() as told:
         found = modularity_report(
             weights,
             modules=modules,
@@ -68,7 +67,7 @@ def modularity(
             activation=activation,
             x=x,
             y=y,
-            progress=told,
+            progress=partial(told, "looking for modules"),
         )
     if html is not None:
         found.page().write(html)
@@ -87,21 +86,3 @@ def _numbers(field: str, text: str | None) -> Any:
         return [int(piece) for piece in text.split(",")]
     except ValueError:
         raise InputError(field, text, "module numbers such as 0,0,1,1, or own") from None
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[float], None]]:
-    """Progress of a long search, which says itself that it is long by telling how far it is."""
-    lines: list[Any] = []
-    with ExitStack() as stack:
-
-        def told(share: float) -> None:
-            from recombine.report import progress
-
-            if not lines:
-                lines.append(stack.enter_context(progress()).line("looking for modules"))
-            lines[0].update(share)
-
-        yield told
-        for line in lines:
-            line.finish()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,3 +52,22 @@ def check_page_path(out: Path | None) -> None:
         raise InputError("out", str(out), "a file name that ends in .html or .md")
     if not out.absolute().parent.is_dir():
         raise InputError("out", str(out), f"a file in a folder that exists; {out.absolute().parent} does not")
+
+
+@contextmanager
+def progress_lines() -> Iterator[Callable[[str, float], None]]:
+    """A function to be told what is being done and which share is done; a line appears for what is not done at once."""
+    lines: dict[str, Any] = {}
+    with ExitStack() as stack:
+
+        def told(what: str, share: float) -> None:
+            from recombine.report import progress
+
+            if what not in lines and 0.0 < share < 1.0:
+                lines[what] = stack.enter_context(progress()).line(what)
+            if what in lines:
+                lines[what].update(share)
+
+        yield told
+        for line in lines.values():
+            line.finish()
