@@ -237,7 +237,7 @@ def test_advice_with_saliences_of_a_layer(run, animals, tmp_path):
         (["--ban", "colour"], "error: ban: got 'colour', expected FACTOR=LEVEL"),
         (["--bins", "y"], "error: bins: got 'y', expected COLUMN=NUMBER"),
         (["--cells", "cells.txt"], "error: cells: got 'cells.txt'"),
-        (["--html", "page.pdf"], "error: out: got 'page.pdf'"),
+        (["--html", "page.pdf"], "error: html: got 'page.pdf'"),
         (["--target", "z"], "error: target: got 'z'"),
         (["--activations", "none.npy"], "error: activations: got 'none.npy'"),
     ],

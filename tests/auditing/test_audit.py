@@ -43,7 +43,7 @@ def test_a_leak_is_found_with_its_slope():
     assert one.holds is True
     assert one.estimate.value == pytest.approx(0.5)
     assert report.finding("composes").holds is False
-    assert "0.50" in report.verdict
+    assert "vary only 0.50 times" in report.verdict
     assert report.remedies
 
 
@@ -209,6 +209,10 @@ def test_slots_of_a_decoder():
         ({"factors": ["color", "shape"]}, "did you mean 'colour'"),
         ({"target": "label"}, "target: got 'label', expected a column"),
         ({"factors": []}, "names of the factor columns"),
+        ({"factors": ["colour"]}, "one has no combinations"),
+        ({"unordered": ["size"]}, "one of the factors: colour, shape"),
+        ({"weights": "net.pt"}, "pickles are never read"),
+        ({"weights": "nothing.npz"}, "that exists"),
         ({"seen": None}, "which rows are for training"),
         ({"prediction": None}, "predictions, or a model"),
         ({"activations": {"a": np.zeros((41, 3))}}, "a row for each row"),
@@ -231,3 +235,39 @@ def test_bad_input_is_one_clear_line(settings, words):
 def test_unknown_findings_are_named():
     with pytest.raises(InputError, match="memorisation_leak"):
         run().finding("leak")
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(0.5, 0.0), (3.0, -1.0), (-1.0, 2.0), (1.0, 3.0)])
+def test_other_units_are_no_failure_to_compose(factor, offset):
+    report = run(factor * TRUTH + offset)
+    assert report.finding("composes").holds is True
+    assert "brought to the right units" in report.verdict
+
+
+def test_untrained_nets_have_learned_nothing():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        said = np.maximum(HOT @ rng.normal(size=(13, 16)), 0) @ rng.normal(size=16) * 0.3
+        report = run(said)
+        assert not any(
+            report.finding(id).holds for id in ("composes", "memorisation_leak", "shortcut", "additive_only")
+        )
+
+
+@pytest.mark.parametrize("centre", [0.0, 5.0])
+@pytest.mark.parametrize("slope", [0.3, 0.7])
+def test_answers_may_shrink_towards_anything(slope, centre):
+    report = run(np.where(SEEN, TRUTH, centre + slope * (TRUTH - centre)))
+    assert report.finding("memorisation_leak").holds is True
+    assert report.finding("memorisation_leak").estimate.value == pytest.approx(slope)
+
+
+def test_weights_from_files(tmp_path):
+    rng = np.random.default_rng(0)
+    matrices = {
+        "0.weight": rng.normal(size=(8, 13)),
+        "2.weight": rng.normal(size=(1, 8)),
+    }  # as PyTorch has them
+    np.savez(tmp_path / "net.npz", **matrices)
+    for path in (tmp_path / "net.npz", str(tmp_path / "net.npz")):
+        assert run(weights=path).finding("mixed_connectivity").holds is True

@@ -86,7 +86,7 @@ def test_a_model_that_raises_shows_its_traceback(folder):
     ("arguments", "words"),
     [
         (["predictions.csv", "--data", "data.npz"], "not both"),
-        ([], "a table, or --data"),
+        ([], "--data FILE.npz with --model, not both"),
         (["predictions.csv", *FLAGS[:-1], "q"], "expected a column of predictions.csv"),
         (["predictions.csv", *FLAGS, "--slots", "a;b"], "numbers of inputs"),
         (["predictions.csv", *FLAGS, "--html", "page.pdf"], ".html"),

@@ -3,7 +3,6 @@
 import sys
 
 import numpy as np
-import polars as pl
 import pytest
 
 from recombine import audit
@@ -38,9 +37,9 @@ def surroundings(framework):
     report = audit(
         factors={"a": first, "b": second}, seen=seen, target=truth, prediction=np.where(seen, truth, 0.0)
     )
-    table = pl.DataFrame({"colour": ["r", "b"] * 4, "target": label, "split": ["train"] * 8})
+    level = np.array(["r", "r", "r", "b"] * 2)
     space = {"x": x, "y": y, "label": label, "classes": 2, "levels": (8, 8), "slots": 2, "report": report}
-    space |= {"table": table, "render": Part(bump_images, n=8), "encode": Part(bump_code, n=8), "loss": 0.0}
+    space |= {"level": level, "render": Part(bump_images, n=8), "encode": Part(bump_code, n=8), "loss": 0.0}
     if framework == "torch":
         import torch
 
@@ -63,7 +62,7 @@ def surroundings(framework):
         )
         space["model"] = LogisticRegression()
         if framework == "sklearn":
-            space["y"] = label
+            space["y"] = label * 1.0
     return space
 
 

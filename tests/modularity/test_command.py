@@ -148,8 +148,8 @@ def test_bad_files_are_one_line_and_exit_code_2(run, name, tmp_path, monkeypatch
             ["--data", "none.npz"],
             "data: got 'none.npz', expected the path of an .npz or .safetensors file that exists",
         ),
-        (["--html", "page.pdf"], "out: got 'page.pdf', expected a file name that ends in .html or .md"),
-        (["--html", "none/page.html"], "out: got 'none/page.html', expected a file in a folder that exists"),
+        (["--html", "page.pdf"], "html: got 'page.pdf', expected a file name that ends in .html or .md"),
+        (["--html", "none/page.html"], "html: got 'none/page.html', expected a file in a folder that exists"),
     ],
 )
 def test_bad_words_are_one_line_and_exit_code_2(run, net, words, message, monkeypatch):

@@ -13,8 +13,8 @@ from recombine.errors import InputError
 
 Kind = Literal["regression", "classification"]
 
-MOST_CLASSES = 200
-"""Whole numbers with more different values than this are quantities."""
+MOST_CLASSES = {"i": 200, "u": 200, "b": 2, "f": 10}
+"""Whole numbers with more different values than this are quantities; fewer, if they are stored as real numbers."""
 FAR_OUTSIDE = 0.25
 """Scores of two classes are taken as log-odds if more than this share lies outside -0.5 to 1.5."""
 
@@ -123,7 +123,7 @@ def _kind(
     known = target[~np.isnan(target)] if target.dtype.kind == "f" else target
     whole = bool((known == np.round(known)).all()) and len(known) > 0
     values = np.unique(known) if whole else known[:0]
-    if not whole or len(values) > MOST_CLASSES:
+    if not whole or len(values) > MOST_CLASSES[target.dtype.kind]:
         return "regression"
     if prediction.ndim == 2:
         if values.min() >= 0 and values.max() < prediction.shape[1]:

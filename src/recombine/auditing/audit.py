@@ -11,11 +11,14 @@ import numpy as np
 
 from recombine.auditing.answers import Answers, Kind, read_answers
 from recombine.auditing.behaviour import IDS, behaviour
+from recombine.auditing.calibration import in_right_units
 from recombine.auditing.cells import Cells, gather
 from recombine.auditing.finding import open_finding
 from recombine.auditing.forecast import forecast
-from recombine.auditing.inner_layers import inner_layers
+from recombine.auditing.inner_layers import check_names, inner_layers
 from recombine.auditing.inside import (
+    NO_LAYERS,
+    UNREADABLE,
     cross_interaction,
     mixed_connectivity,
     re_entanglement,
@@ -50,6 +53,7 @@ def audit(
     bins: Mapping[str, int] | None = None,
     unordered: Sequence[str] = (),
     batch: int | None = None,
+    name: str | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> AuditReport:
@@ -79,7 +83,7 @@ def audit(
     - `bins`: for factors that are real numbers, into how many ranges they are cut.
     - `unordered`: factors whose levels are numbers but mere labels, such as digits; other levels that are numbers count
         as neighbours where layers are looked at.
-    - `batch`: rows that the model is given at a time; `seed`: of resampling.
+    - `batch`: rows that the model is given at a time; `name`: of the model, for the report; `seed`: of resampling.
     - `progress`: called with what is being done and the share that is done.
 
     ```python
@@ -101,6 +105,7 @@ def audit(
         table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
     )
     _check_unseen(given)
+    check_names(unordered, given.table.space.names)
     told = progress or (lambda what, share: None)
     view = View()
     if model is not None:
@@ -108,10 +113,14 @@ def audit(
         if classes is None and view.classes is not None:
             classes = view.classes
     said = view.outputs if given.prediction is None else given.prediction
-    notes, answers, cells = list(view.notes), None, None
+    notes, answers, units = list(view.notes), None, None
     if said is not None:
-        answers = read_answers(given.target, said, kind=kind, classes=classes)
+        answers, units = in_right_units(
+            read_answers(given.target, said, kind=kind, classes=classes), given.table.seen
+        )
         notes += answers.notes
+        if given.prediction is not None and model is not None:
+            notes.append("the predictions that were given are judged; the model was run for its layers only")
     cells = gather(given.table, answers) if answers is not None else _cells_only(given)
     notes += _remarks(given, answers, cells)
     names = given.table.space.names
@@ -126,10 +135,11 @@ def audit(
     told("looking into layers", 0.0)
     inside = inner_layers(given, cells, view, activations, answers, unordered, notes, seed)
     slope = failure.slope.value if failure is not None else np.nan
+    why_none = NO_LAYERS if model is None or view.trouble else UNREADABLE
     found += [
-        re_entanglement(inside, names),
-        warped_geometry(inside, names),
-        salience(inside, cells, given.table.train, slope),
+        re_entanglement(inside, names, why_none),
+        warped_geometry(inside, names, why_none),
+        salience(inside, cells, given.table.train, slope, why_none),
     ]
     connected, modularity = mixed_connectivity(
         view.weights if weights is None else weights, progress=partial(told, "looking for modules")
@@ -141,9 +151,9 @@ def audit(
     by_id = {one.id: one for one in found}
     return AuditReport(
         table=given.table,
-        model=view.name,
+        model=name or view.name,
         framework=view.framework,
-        verdict=verdict(by_id, scores, failure, cause, names, view.trouble),
+        verdict=verdict(by_id, scores, failure, cause, names, trouble=view.trouble, units=units),
         findings=tuple(found),
         remedies=tuple(remedies(by_id, cause, scores, expected, answers, names, view.framework)),
         forecast=expected,
@@ -169,7 +179,10 @@ def _check_unseen(given: Given) -> None:
             if rows
             else "only training rows"
         )
-        raise InputError("seen", got, "rows of at least one combination of levels that training lacks")
+        expected = (
+            "rows of at least one combination of levels that training lacks (is seen the wrong way round?)"
+        )
+        raise InputError("seen", got, expected)
 
 
 def _cells_only(given: Given) -> Cells:
@@ -192,6 +205,9 @@ def _remarks(given: Given, answers: Answers | None, cells: Cells) -> list[str]:
             "they do not test composition"
         )
     if answers is not None and given.target is not None:
+        unlabelled = int((~answers.known[given.table.seen]).sum())
+        if unlabelled:
+            found.append(f"{unlabelled} training rows have no target and were left out of errors")
         lacking = int((~cells.known & ~cells.seen & cells.familiar).sum())
         if lacking:
             found.append(f"{lacking} unseen cells have no target and were left out of errors and findings")

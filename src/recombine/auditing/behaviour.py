@@ -22,7 +22,8 @@ SLIGHT = {"regression": 0.01, "classification": 0.1}
 """A model that handles unseen cells like seen ones has a failure to explain if its error is above this share of a
 constant's: a rule may govern both. (Answers that keep nine tenths of their size have a hundredth of its error.)"""
 ALL = 0.9
-"""Of a model that has learned nothing, a rule must account for this share of wrong answers with 95 % confidence."""
+"""Of a classifier that has learned nothing, a rule must account for this share of wrong answers with 95 % confidence;
+quantities that are not learned always look like some rule."""
 LEAST_CELLS = 5
 """Unseen cells below which no failure can be told from chance by permutation."""
 ADDITIVE = 0.99
@@ -44,7 +45,7 @@ def behaviour(
     slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
     if composes.holds is not True or scores.unseen.value > slight:
         chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
-    if lost and chosen is not None and not chosen.share.low >= ALL:
+    if lost and chosen is not None and (cells.kind == "regression" or not chosen.share.low >= ALL):
         chosen = None
     if chosen is not None and composes.holds is not False:
         composes = _not_composing(composes, scores)
@@ -102,7 +103,7 @@ class _Facts:
             other = "a simpler finding explains about as much" if simpler else "another finding explains more"
             return f"{share}; {other} ({percent(self.chosen.share.value)})."
         if self.chosen is not None:
-            return f"{share}, but the model gives one and the same answer, which is simpler."
+            return f"{share}, but the model gives nearly the same answer everywhere, which is simpler."
         if explains(best) or best.share.value < MOSTLY:
             return f"{share}."
         luck = f"errors at random places look like that in {percent(best.chance)} of cases"
@@ -129,10 +130,11 @@ def _composes(scores: Scores) -> Finding:
         why = "No unseen cell has a target, so it cannot be said. Targets for five or more unseen cells would decide."
         return open_finding("composes", why, means)
     seen, unseen = number(scores.seen.value), number(scores.unseen.value)
-    constant = number(scores.baselines["constant"].value)
-    errors = f"Unseen combinations have an error of {unseen}, seen ones {seen}, a constant answer {constant}."
+    constant = number(scores.constant)
+    errors = f"Unseen combinations have an error of {unseen}, seen ones {seen}, a constant (over all cells) {constant}."
     if holds:
-        why = f"{errors} They are handled like seen ones."
+        way = percent(min(1.0, scores.transfer.value))
+        why = f"{errors} That is {way} of the way from the constant's to the seen ones'."
     elif holds is False and not scores.learned:
         why = f"{errors} Even the seen ones are not learned, so there is nothing that could carry over."
     elif holds is False:
@@ -172,8 +174,8 @@ def _leak(facts: _Facts) -> Finding:
         if facts.chosen.rule == "slope":
             kept = percent(max(0.0, failure.slope.value))
             why = (
-                f"Unseen answers keep only {kept} of their size (seen ones {percent(failure.slope_seen)}): the model "
-                "stores whole combinations beside their parts, and what it stored so is missing for new ones."
+                f"Unseen answers vary only {kept} as much as they should (seen ones {percent(failure.slope_seen)}): "
+                "the model stores whole combinations beside their parts, and what it stored so is missing for new ones."
             )
         else:
             why = (
@@ -257,9 +259,11 @@ def _superposition(facts: _Facts, seed: int) -> Finding:
         return Finding(id, False if facts.chosen else None, estimate, means, why, details)
     both = f"{fixed(with_sum.mean(), 2)} with that sum, {fixed(with_truth.mean(), 2)} with the truth"
     if holds:
+        assert facts.chosen is not None
         why = (
-            "Outputs for unseen combinations are sums of seen outputs that share a level with them (correlation "
-            f"{both}): the model overlays what it knows instead of drawing something new."
+            "Outputs for unseen combinations are mostly sums of seen outputs that share a level with them: such sums "
+            f"explain {percent(facts.chosen.share.value)} of what goes wrong (correlation of outputs: {both}). The "
+            "model overlays what it knows instead of drawing something new."
         )
     else:
         why = f"{facts.why_not(id)} (Correlation of unseen outputs: {both}.)"

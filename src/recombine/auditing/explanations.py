@@ -70,12 +70,13 @@ def explain(cells: Cells, *, seed: int = 0) -> Failure:
 
 
 def _slopes(cells: Cells, chosen: np.ndarray, sampler: Resampler) -> tuple[Estimate, float]:
-    """Slope of answers on the truth, both about the constant: on unseen cells with its interval, and on seen cells."""
+    """Slope of answers on the truth, with a free offset: on unseen cells with its interval, and on seen cells."""
     if cells.kind == "classification":
         return UNKNOWN, np.nan
 
     def parts(rows: np.ndarray) -> np.ndarray:
-        truth, said = cells.targets[rows] - cells.constant, cells.answers[rows] - cells.constant
+        truth = cells.targets[rows] - cells.targets[rows].mean(axis=0)
+        said = cells.answers[rows] - cells.answers[rows].mean(axis=0)
         return np.stack([(truth * said).sum(axis=1), lengths(truth)], axis=1)
 
     def ratio(sums: np.ndarray) -> np.ndarray:

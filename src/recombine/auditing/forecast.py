@@ -25,6 +25,8 @@ ADDITIVE = 0.99
 WRONG = 0.1
 """A cell is wrong if its error is above this share of a constant's, and above almost all seen cells; for classes, if
 most of its rows have the wrong label."""
+HOPELESS = 0.5
+"""Above this share of a constant's error a cell is wrong even if seen cells are no better."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,5 +160,8 @@ def is_wrong(cells: Cells) -> Bool[np.ndarray, " cells"]:
         return np.nan_to_num(cells.error) > 0.5
     usual = float(np.quantile(cells.error[cells.inside], 0.95)) if len(cells.inside) else 0.0
     known = cells.known & cells.familiar
-    bound = max(usual, WRONG * float(cells.error_of_constant[known].mean())) if known.any() else np.inf
+    if not known.any():
+        return np.zeros(len(cells.error), dtype=bool)
+    constant = float(cells.error_of_constant[known].mean())
+    bound = max(min(usual, HOPELESS * constant), WRONG * constant)
     return np.nan_to_num(cells.error) > bound

@@ -87,12 +87,16 @@ def inner_layers(
     )
 
 
+def check_names(unordered: Sequence[str], names: Sequence[str]) -> None:
+    """Refuses names that are no factors."""
+    for name in unordered:
+        if name not in names:
+            raise InputError("unordered", name, f"one of the factors: {', '.join(names)}")
+
+
 def _ordered(given: Given, unordered: Sequence[str], notes: list[str]) -> list[bool]:
     """Which factors have levels that are numbers, so that some are neighbours."""
     factors = given.table.space.factors
-    unknown = [name for name in unordered if name not in given.table.space.names]
-    if unknown:
-        raise InputError("unordered", unknown[0], f"one of the factors: {', '.join(given.table.space.names)}")
     found = [
         f.name not in unordered and all(isinstance(level, int | float) for level in f.levels) for f in factors
     ]

@@ -14,6 +14,7 @@ from recombine.auditing.layers import Layer, Layers
 from recombine.auditing.resampling import UNKNOWN, Estimate, widened
 from recombine.errors import InputError
 from recombine.modularity import ModularityReport, modularity_report
+from recombine.modularity.reading import read_net
 from recombine.probes.interaction import InteractionProfile, interaction_profile
 from recombine.report import fixed, percent
 from recombine.theory import OverlapKernel
@@ -36,13 +37,16 @@ INTERACTS = 0.05
 """Share of second derivatives across parts above which they interact."""
 
 NO_LAYERS = "It needs the activity of layers: give a model with its inputs, or activations."
+UNREADABLE = (
+    "The layers of this model cannot be seen; give layers={'name': function of the inputs} or activations."
+)
 
 
-def re_entanglement(layers: Layers | None, names: Sequence[str]) -> Finding:
+def re_entanglement(layers: Layers | None, names: Sequence[str], why_none: str) -> Finding:
     """Does the factorisation score fall from some layer on while factors stay readable?"""
     id, means = "re_entanglement", "fall of the factorisation score"
     if layers is None or not layers.hidden:
-        return open_finding(id, NO_LAYERS, means)
+        return open_finding(id, why_none, means)
     hidden = [layer for layer in layers.hidden if np.isfinite(layer.factorisation.value)]
     if len(names) < 2 or not hidden:
         return open_finding(id, _no_geometry(names), means)
@@ -89,11 +93,11 @@ def re_entanglement(layers: Layers | None, names: Sequence[str]) -> Finding:
     return Finding(id, holds, estimate, means, why, _curve(layers) | {"layer": layer.name})
 
 
-def warped_geometry(layers: Layers | None, names: Sequence[str]) -> Finding:
+def warped_geometry(layers: Layers | None, names: Sequence[str], why_none: str) -> Finding:
     """Is a layer stretched or squeezed where it was not trained?"""
     id, means = "warped_geometry", "log10 volume of unseen cells over that of seen cells, beside the input's"
     if layers is None or not layers.hidden:
-        return open_finding(id, NO_LAYERS, means)
+        return open_finding(id, why_none, means)
     hidden = [layer for layer in layers.hidden if np.isfinite(layer.volume_gap.value)]
     if not hidden:
         return open_finding(id, _no_geometry(names), means)
@@ -129,11 +133,11 @@ def warped_geometry(layers: Layers | None, names: Sequence[str]) -> Finding:
     return Finding(id, False, worst, means, why, details)
 
 
-def salience(layers: Layers | None, cells: Cells, train: np.ndarray, slope: float) -> Finding:
+def salience(layers: Layers | None, cells: Cells, train: np.ndarray, slope: float, why_none: str) -> Finding:
     """Does the last hidden layer stress whole combinations, and what does the kernel theory forecast from that?"""
     id, means = "salience", "forecast share of an answer that remains on unseen cells"
     if layers is None or not layers.hidden:
-        return open_finding(id, NO_LAYERS, means)
+        return open_finding(id, why_none, means)
     layer = layers.hidden[-1]
     profile = {one.name: _shares(one) for one in layers.hidden}
     if layer.salience is None:
@@ -195,16 +199,22 @@ def mixed_connectivity(
     if weights is None:
         why = "It needs the weights of dense or convolutional layers that follow one another without detours."
         return open_finding(id, why, means), None
-    units = _units(weights)
+    given = read_net(weights)
+    units = _units(given.weights)
     if units > MOST_UNITS:
         limit = f"modules are searched up to {MOST_UNITS:,} here"
         why = f"The net has {units:,} units, and {limit}; recombine modularity takes more."
         return open_finding(id, why, means), None
-    try:
-        report = modularity_report(weights, permutations=20, progress=progress)
-    except InputError as error:
+    report, problem = None, ""
+    for rows in ("inputs", "outputs"):  # matrices from PyTorch stand the other way round
+        try:
+            report = modularity_report(weights, permutations=20, rows=rows, progress=progress)
+            break
+        except InputError as error:
+            problem = problem or f"{error.got}"
+    if report is None:
         return open_finding(
-            id, f"The weights do not fit behind one another as layers: {error.got}.", means
+            id, f"The weights do not fit behind one another as layers: {problem}.", means
         ), None
     verdict = report.verdict
     holds = {"mixed": True, "modular": False}.get(verdict.word)
@@ -235,9 +245,8 @@ def _mass_interval(report: ModularityReport, layer: int, score: float) -> Estima
 
 
 def _units(weights: Any) -> int:
-    arrays = list(weights.values()) if hasattr(weights, "values") else list(weights)
-    matrices = [np.shape(one) for one in arrays if np.ndim(one) in {2, 4}]
-    return int(sum(shape[-2] for shape in matrices) + (matrices[-1][-1] if matrices else 0))
+    shapes = [np.shape(one) for one in weights if np.ndim(one) in {2, 4}]
+    return int(sum(shape[-2] for shape in shapes) + (shapes[-1][-1] if shapes else 0))
 
 
 def cross_interaction(
@@ -255,8 +264,9 @@ def cross_interaction(
     if np.isfinite(share.value):
         holds = None if estimate.low <= INTERACTS < estimate.high else bool(share.value > INTERACTS)
     order = profile.order_word
+    what = "second differences" if profile.method == "differences" else "second derivatives"
     why = (
-        f"Interaction across parts is of order {order}: {percent(share.value)} of the second derivative crosses them. "
+        f"Interaction across parts is of order {order}: {percent(share.value)} of all {what} cross them. "
         + (
             "What one part draws depends on the others, so parts cannot be exchanged one by one."
             if holds

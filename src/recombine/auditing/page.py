@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine._version import __version__
+from recombine.auditing.explanations import MOSTLY
 from recombine.auditing.finding import QUESTIONS, Finding
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.pictures import (
@@ -95,7 +96,10 @@ def _table(findings: Sequence[Finding]) -> Table:
     rows = []
     for one in findings:
         tone: Any = "open"
-        applies = one.holds is True or np.isfinite(one.estimate.value)
+        partly = (
+            one.details.get("explains") or 0.0
+        ) >= MOSTLY  # it would explain the failure, another does it better
+        applies = one.holds is True or (np.isfinite(one.estimate.value) and not partly)
         if one.holds is not None and one.id not in NEUTRAL and applies:
             tone = "good" if one.holds == (one.id in GOOD) else "bad"
         word = {True: "holds", False: "does not hold", None: "not enough evidence"}[one.holds]

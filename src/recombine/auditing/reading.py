@@ -18,7 +18,7 @@ from recombine.modularity.reading import read_arrays
 
 Columns = str | Sequence[str]
 INPUT_NAMES = ("inputs", "x", "X")
-TARGET_NAMES = ("targets", "target", "y")
+TARGET_NAMES = ("targets", "target", "y", "Y")
 SEEN_NAMES = ("seen", "train", "training")
 MARK = "training rows"
 
@@ -55,6 +55,8 @@ def read_given(
         table, factors = factors, list(factors)  # type: ignore[arg-type]
     if factors is None or isinstance(factors, str) or not len(factors):
         raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
+    if len(factors) < 2:
+        raise InputError("factors", list(factors), "two factors or more, since one has no combinations")
     if seen is None:
         raise InputError(
             "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
@@ -92,7 +94,8 @@ def _mark(seen: Any, rows: int) -> np.ndarray:
     if marks.shape != (rows,):
         raise InputError("seen", f"shape {marks.shape}", f"true or false for each of the {rows} rows")
     if marks.dtype != bool and not np.isin(marks, [0, 1]).all():
-        raise InputError("seen", f"values of type {marks.dtype}", "true or false for every row")
+        expected = "true or false for every row, such as split == 'train'"
+        raise InputError("seen", f"values of type {marks.dtype}", expected)
     if not marks.astype(bool).any():
         raise InputError("seen", "no training row", "at least one")
     return marks.astype(bool)
@@ -150,6 +153,11 @@ def read_data(path: Path | str) -> dict[str, Any]:
     seen = take(SEEN_NAMES, "true for training rows", True)
     assert inputs is not None
     prediction = arrays.pop("prediction", None)
+    for name, array in (("seen", seen), ("targets", targets)):
+        if array is not None and (array.ndim < 1 or len(array) != len(inputs)):
+            raise InputError(
+                "data", f"{name} of shape {array.shape}", f"a row for each of the {len(inputs)} inputs"
+            )
     factors = {name: array for name, array in arrays.items() if array.shape == (len(inputs),)}
     if not factors:
         listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"

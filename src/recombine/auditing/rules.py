@@ -15,6 +15,8 @@ from recombine.theory import subsets
 
 SUM = 0.05
 """A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
+SHRUNKEN = 0.9
+"""Answers that vary at least this much of what they should are not shrunken."""
 LEAST_PIXELS = 16
 """Outputs with fewer numbers are no pictures, and their sums no superpositions."""
 DISTANCES = (0, 1, 2)
@@ -82,23 +84,24 @@ def _copies(trial: Trial, seen: FromSeen, near: Iterable[np.ndarray] | None) -> 
 
 
 def _slope_rule(trial: Trial) -> Explanation:
-    """The truth, shrunken towards the constant by the slope that fits best: what a memorisation leak does."""
-    about = trial.truth - trial.cells.constant
+    """The truth, shrunken towards some answer, as a memorisation leak does it; slope and offset are fitted."""
+    about = trial.truth - trial.truth.mean(axis=0)
     error = trial.said - trial.truth
-    spread, own = lengths(about), (about * error).sum(axis=1)
-    across = about @ error.T
+    error = error - error.mean(axis=0)
+    spread, size, own = lengths(about), lengths(error), (about * error).sum(axis=1)
 
-    def share(together: np.ndarray, wide: np.ndarray, size: np.ndarray, against: np.ndarray) -> np.ndarray:
-        gain = np.where(together < 0, together**2 / np.maximum(wide, 1e-300), 0.0)  # too far apart is no leak
-        return 1 - (size - gain) / np.maximum(against, 1e-300)
+    def share(together: np.ndarray, wide: np.ndarray, left: np.ndarray, against: np.ndarray) -> np.ndarray:
+        slope = together / np.maximum(wide, 1e-300)
+        found = 1 - (left - slope * together) / np.maximum(against, 1e-300)
+        return np.where(slope < SHRUNKEN - 1, found, 0.0)
 
-    sums = [values.sum() for values in (spread, trial.error, trial.against)]
+    sums = [values.sum() for values in (spread, size, trial.against)]
     value = float(share(own.sum(), *sums))
+    across = about @ error.T
     other = share(across[np.arange(len(own)), trial.turns].sum(axis=1), *sums)
     chance = float((1 + (other >= value - 1e-12).sum()) / (1 + len(other)))
-    means = trial.sampler.means(0, np.stack([own, spread, trial.error, trial.against], axis=1))
-    slope = 1 + own.sum() / max(spread.sum(), 1e-300)
-    residual = lengths(error - (slope - 1) * about)
+    means = trial.sampler.means(0, np.stack([own, spread, size, trial.against], axis=1))
+    residual = lengths(error - own.sum() / max(spread.sum(), 1e-300) * about)
     interval = trial.sampler.estimate(value, share(*means.T), [0])
     return Explanation("slope", interval, chance, residual)
 

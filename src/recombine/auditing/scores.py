@@ -30,7 +30,7 @@ class Scores:
     """Mean errors over cells, each cell counting once.
 
     - `measure`: what an error is; `held_out`: whether seen cells are judged by rows that training did not have.
-    - `seen`, `unseen`: of the model; `constant_seen`: of a constant on seen cells.
+    - `seen`, `unseen`: of the model; `constant_seen`, `constant`: of a constant, on seen cells and on all of them.
     - `baselines`: on unseen cells, of predictors that know the targets of seen cells.
     - `transfer`: (C - unseen) / (C - seen), C being a constant's error over all cells: 1 if unseen cells are
         handled like seen ones, 0 if like a constant would.
@@ -44,6 +44,7 @@ class Scores:
     seen: Estimate
     unseen: Estimate
     constant_seen: float
+    constant: float
     baselines: Mapping[str, Estimate]
     by_cell: Mapping[str, Float[np.ndarray, " outside"]]
     transfer: Estimate
@@ -70,18 +71,19 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
     """Errors with intervals over cells; unseen ones are unknown if no unseen cell has a target."""
     inside, outside = cells.inside, cells.outside
     sampler = Resampler((len(inside), len(outside)), seed=seed)
-    errors = (cells.error[inside], cells.error[outside])
     constants = (cells.error_of_constant[inside], cells.error_of_constant[outside])
+    least = EXACT * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
+    errors = tuple(np.where(one > least, one, 0.0) for one in (cells.error[inside], cells.error[outside]))
     draws = [sampler.means(group, errors[group]) for group in (0, 1)]
 
     def mean(group: int) -> Estimate:
         if not len(errors[group]):
             return UNKNOWN
-        return sampler.estimate(float(errors[group].mean()), draws[group], [group])
+        return _possible(sampler.estimate(float(errors[group].mean()), draws[group], [group]), cells.kind)
 
     by_cell = _baselines(cells, outside) if len(inside) and len(outside) else {}
     baselines = {
-        name: sampler.estimate(float(values.mean()), sampler.means(1, values), [1])
+        name: _possible(sampler.estimate(float(values.mean()), sampler.means(1, values), [1]), cells.kind)
         for name, values in by_cell.items()
     }
     skill = transfer = UNKNOWN
@@ -106,6 +108,7 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
         mean(0),
         mean(1),
         float(constants[0].mean()) if len(inside) else np.nan,
+        float(np.concatenate(constants).mean()) if len(inside) or len(outside) else np.nan,
         baselines,
         by_cell,
         transfer,
@@ -132,6 +135,12 @@ def _baselines(
             off = ((truth - said) ** 2).mean(axis=1)
             found[name] = np.where(off > EXACT * found["constant"].mean(), off, 0.0) + cells.scatter[outside]
     return found
+
+
+def _possible(one: Estimate, kind: str) -> Estimate:
+    """An interval within what an error can be."""
+    most = 1.0 if kind == "classification" else np.inf
+    return Estimate(one.value, float(np.clip(one.low, 0.0, most)), float(np.clip(one.high, 0.0, most)))
 
 
 def _over(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:

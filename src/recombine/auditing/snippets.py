@@ -15,18 +15,20 @@ def _lines(text: str) -> str:
 
 def balance(framework: str, factors: Sequence[str]) -> str:
     """Weights of training rows that make factors and target independent."""
-    names = ", ".join(repr(name) for name in factors)
-    imports = {"torch": "import polars as pl\nimport torch", "sklearn": "import polars as pl"}
+    names = " and ".join(factors)
     use = {
         "torch": "sampler = torch.utils.data.WeightedRandomSampler(weight.tolist(), num_samples=len(weight))",
-        "sklearn": "model.fit(x, y, sample_weight=weight)  # most estimators take it",
+        "sklearn": "model.fit(x, label, sample_weight=weight)  # most estimators take it",
     }
+    imports = "import numpy as np\nimport torch" if framework == "torch" else "import numpy as np"
     return "\n".join(
         [
-            imports.get(framework, "import numpy as np\nimport polars as pl"),
+            imports,
             "",
-            'train = table.filter(pl.col("split") == "train")  # a polars frame with a column "target"',
-            f'weight = 1 / train.select(pl.len().over({names}, "target")).to_series().to_numpy()',
+            f"# level, label: (rows,) of the training rows: their {names}, and their targets",
+            "pair = np.stack([level, label]).astype(str)",
+            "_, group, rows = np.unique(pair, axis=1, return_inverse=True, return_counts=True)",
+            "weight = 1 / rows[group]",
             use.get(
                 framework, "batch = np.random.default_rng(0).choice(len(weight), 64, p=weight / weight.sum())"
             ),

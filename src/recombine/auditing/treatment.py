@@ -84,12 +84,17 @@ def _by_cause(
                 f"In training {factor} predicts the target well enough, so nothing else had to be learned.",
                 snippets.add_wrong_cells(framework),
             )
-        yield Remedy(
-            "balance",
-            f"weight training rows so that {factor} says less about the target",
-            f"It helps where training shows a level of {factor} with several targets, but not equally often.",
-            snippets.balance(framework, [names[axis] for axis in cause.factors]),
-        )
+        if (
+            answers is not None
+            and isinstance(forecast, Forecast)
+            and _mixed(forecast, answers, cause.factors)
+        ):
+            yield Remedy(
+                "balance",
+                f"weight training rows so that {factor} says less about the target",
+                f"Training shows levels of {factor} with several targets, but not equally often.",
+                snippets.balance(framework, [names[axis] for axis in cause.factors]),
+            )
     tangled = findings["re_entanglement"].holds is True
     pictures = answers is not None and len(answers.shape) >= 2
     if finding == "superposition" or (tangled and pictures):
@@ -119,13 +124,27 @@ def _by_cause(
             for name, levels in forecast.advice.leak.partners.items()
             for level, number in levels[:2]
         )[:3]
-        listed = ", ".join(f"{name} {level!r} (in {number})" for number, name, level in rare)
+        listed = ", ".join(f"{name} {level!r} (in {number} so far)" for number, name, level in rare)
         yield Remedy(
             "partners",
             f"show rare levels in more combinations: {listed}",
             "The more partners a level was seen with, the more of its effect is stored with the level itself.",
             snippets.partners(framework),
         )
+
+
+def _mixed(forecast: Forecast, answers: Answers, factors: Sequence[int]) -> bool:
+    """Whether most training rows have levels that occur with several labels, so that weights can balance them."""
+    table = forecast.advice.table
+    rows = table.seen & answers.known
+    if answers.kind != "classification" or not rows.any():
+        return False
+    _, level = np.unique(table.cells[rows][:, list(factors)], axis=0, return_inverse=True)
+    labels = np.zeros((level.max() + 1, len(answers.classes)))
+    np.add.at(labels, (level.ravel(), answers.targets[rows].argmax(axis=1)), 1)
+    several = (labels > 0).sum(axis=1) > 1
+    uneven = labels.max(axis=1) > 1.5 * np.where(labels > 0, labels, np.inf).min(axis=1)
+    return bool((several & uneven)[level.ravel()].mean() > 0.5)
 
 
 def _breaking(forecast: Forecast, factors: Sequence[int]) -> list[dict[str, Any]]:
@@ -200,8 +219,8 @@ def _by_structure(
         yield Remedy(
             "compositional_contrast",
             "penalise outputs that depend on several parts of the input",
-            "Parts that draw different outputs can be exchanged one by one. (Second derivatives of this model are "
-            "zero, as with ReLU units, so a penalty on them would do nothing.)",
+            "Parts that draw different outputs can be exchanged one by one. (This model has kinks, as ReLU nets do, so "
+            "a penalty on second derivatives would do nothing.)",
             snippets.compositional_contrast(framework),
         )
     elif crossed.holds is True:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from recombine.auditing.calibration import Units
 from recombine.auditing.explanations import CHANCE, Failure
 from recombine.auditing.finding import TITLES, Finding
 from recombine.auditing.scores import NOTHING, Scores
@@ -22,9 +23,25 @@ def verdict(
     failure: Failure | None,
     cause: Explanation | None,
     names: Sequence[str],
-    trouble: str,
+    *,
+    trouble: str = "",
+    units: Units | None = None,
 ) -> str:
     """What came out, in words."""
+    said = _verdict(findings, scores, failure, cause, names, trouble)
+    if units is None:
+        return said
+    return f"{said} (Its answers are {units}, seen ones too, and were brought to the right units first.)"
+
+
+def _verdict(
+    findings: Mapping[str, Finding],
+    scores: Scores | None,
+    failure: Failure | None,
+    cause: Explanation | None,
+    names: Sequence[str],
+    trouble: str,
+) -> str:
     listed = _listed(names)
     if scores is None:
         why = "the model raised an error" if trouble else "there are no answers to judge"
@@ -74,7 +91,7 @@ def _how(failure: Failure | None, cause: Explanation | None, names: Sequence[str
         )
     if cause.rule == "slope":
         kept = fixed(max(0.0, failure.slope.value), 2)
-        return f"It knows the parts, but its answers for unseen combinations shrink to {kept} of their size."
+        return f"It knows the parts, but answers for unseen combinations vary only {kept} times as much as they should."
     if cause.finding == "memorisation_leak":
         return "It answers unseen combinations with what it stored for seen ones that share levels."
     if cause.finding == "superposition":

@@ -93,15 +93,16 @@ def forecast_sentence(found: Forecast) -> str:
     """What was to be expected and what was observed, in one line."""
     at_risk, known = int(found.at_risk.sum()), found.known
     order = (
-        f"targets are sums of effects of up to {found.order} factor{'s' if found.order > 1 else ''}"
+        f"seen targets are sums of effects of up to {found.order} factor{'s' if found.order > 1 else ''}"
         if found.order
-        else "targets are no sums of effects of few factors"
+        else "seen targets are no sums of effects of few factors"
     )
-    kept = fixed(float(np.median(found.retention)), 2) if len(found.retention) else "–"
     predicted = (
-        f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk, answers "
-        f"that keep about {kept} of their size"
+        f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk"
     )
+    if len(found.retention) and not (found.advice.labels is not None and found.advice.labels.classes):
+        kept = fixed(float(np.median(found.retention)), 2)
+        predicted += f", answers that vary about {kept} times as much as they should"
     if found.misled.any():
         rule = next(one for one in found.advice.shortcuts if one.misleads)
         names = " and ".join(found.advice.table.space.names[axis] for axis in rule.factors)
@@ -133,7 +134,7 @@ def layer_sentence(report: AuditReport) -> str:
     scores = [layer.factorisation.value for layer in hidden]
     if np.isfinite(scores).any():
         first, last = (f"{fixed(scores[i], 2)} ('{hidden[i].name}')" for i in (0, -1))
-        said += f"; independent directions from {first} to {last}"
+        said += f"; independence of their directions {first if len(hidden) == 1 else f'{first} to {last}'}"
     return said
 
 

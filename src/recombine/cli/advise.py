@@ -69,7 +69,7 @@ def advise(
         write_table,
     )
 
-    check_page_path(html)
+    check_page_path(html, "html")
     check_table_path("cells", cells)
     check_table_path("additions", additions)
     found = run(

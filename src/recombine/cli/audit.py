@@ -16,7 +16,10 @@ def audit(
         Path | None, typer.Argument(help="A CSV or Parquet file with one row per example.")
     ] = None,
     factors: Annotated[
-        str | None, typer.Option("--factors", help="The factor columns: colour,shape,size.")
+        str | None,
+        typer.Option(
+            "--factors", help="The factor columns, with commas: colour,shape,size. Needed with a table."
+        ),
     ] = None,
     seen: Annotated[
         str | None,
@@ -35,7 +38,8 @@ def audit(
     data: Annotated[
         Path | None,
         typer.Option(
-            "--data", help="An .npz file for --model: inputs, targets, seen, and a row of levels per factor."
+            "--data",
+            help="An .npz file for --model: arrays inputs (or x), targets (y), seen (train); others are factors.",
         ),
     ] = None,
     inputs: Annotated[
@@ -43,7 +47,10 @@ def audit(
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option("--weights", help="Of the model, .safetensors or .npz; loaded into a PyTorch module."),
+        typer.Option(
+            "--weights",
+            help="A .safetensors or .npz file with the model's weights; loaded into a PyTorch --model.",
+        ),
     ] = None,
     activations: Annotated[
         Path | None,
@@ -67,7 +74,7 @@ def audit(
     unordered: Annotated[
         str | None, typer.Option("--unordered", help="Factors whose levels are numbers but mere labels.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of resampling.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the resampling behind intervals.")] = 0,
     cells: Annotated[
         Path | None, typer.Option("--cells", help="Write one row per cell (.csv or .parquet).")
     ] = None,
@@ -79,11 +86,14 @@ def audit(
     from recombine.auditing import audit as run
     from recombine.auditing.reading import read_data
 
-    check_page_path(html)
+    check_page_path(html, "html")
     check_table_path("cells", cells)
     if (table is None) == (data is None):
+        way = (
+            "a table (recombine audit p.csv --factors a,b --seen split=train --target y --prediction p), or "
+        )
         raise InputError(
-            "table", str(table) if table else None, "a table, or --data FILE.npz with --model (not both)"
+            "table", str(table) if table else None, f"{way}--data FILE.npz with --model, not both"
         )
     given: dict[str, Any] = {}
     if data is not None:

@@ -54,7 +54,7 @@ def modularity(
     from recombine.modularity import modularity_report
     from recombine.modularity.reading import read_data
 
-    check_page_path(html)
+    check_page_path(html, "html")
     x, y = (None, None) if data is None else read_data(data)
     with progress_lines() as told:
         found = modularity_report(

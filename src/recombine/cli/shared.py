@@ -44,14 +44,14 @@ def say_table(table: Any) -> None:
     print_table(table)
 
 
-def check_page_path(out: Path | None) -> None:
+def check_page_path(out: Path | None, field: str = "out") -> None:
     """Refuses a page that could not be written, before anything is run."""
     if out is None:
         return
     if out.suffix not in {".html", ".md"}:
-        raise InputError("out", str(out), "a file name that ends in .html or .md")
+        raise InputError(field, str(out), "a file name that ends in .html or .md")
     if not out.absolute().parent.is_dir():
-        raise InputError("out", str(out), f"a file in a folder that exists; {out.absolute().parent} does not")
+        raise InputError(field, str(out), f"a file in a folder that exists; {out.absolute().parent} does not")
 
 
 @contextmanager
