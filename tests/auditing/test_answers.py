@@ -58,7 +58,9 @@ def test_whole_numbers_that_are_labels_and_quantities():
 
 
 def test_pictures_keep_their_shape():
-    found = read_answers(np.zeros((4, 5, 6)), np.ones((4, 5, 6), dtype=np.float32))
+    target = np.zeros((4, 5, 6))
+    target[1] = 2.0
+    found = read_answers(target, np.ones((4, 5, 6), dtype=np.float32))
     assert found.shape == (5, 6)
     assert found.answers.shape == (4, 30)
     assert found.row_errors().tolist() == [1.0] * 4

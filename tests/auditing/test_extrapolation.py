@@ -21,7 +21,7 @@ def world(seed, kind="regression"):
 @given(st.integers(0, 50))
 def test_the_nearest_seen_cells_share_most_levels(seed):
     known, cells = world(seed)
-    found = known.nearest(cells)
+    found = known.mean_of(known.neighbours(cells))
     for cell, answer in zip(cells, found, strict=True):
         shared = (known.cells == cell).sum(axis=1)
         assert np.allclose(answer, known.values[shared == shared.max()].mean(axis=0))
@@ -32,7 +32,7 @@ def test_cells_beside_are_nearest_by_level_numbers(seed):
     known, cells = world(seed)
     for power in (1, 2):
         for cell, answer in zip(
-            cells, known.nearest(cells, by=power, first=np.arange(len(known.cells))), strict=True
+            cells, known.first_of(known.neighbours(cells, by=power), np.arange(len(known.cells))), strict=True
         ):
             apart = (np.abs(known.cells - cell) ** power).sum(axis=1)
             assert np.allclose(answer, known.values[apart.argmin()])

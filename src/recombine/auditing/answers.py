@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from recombine.errors import InputError
 
@@ -153,7 +153,11 @@ def _quantities(target: np.ndarray, prediction: np.ndarray, notes: list[str]) ->
     wanted = target.reshape(len(target), -1).astype(wide, copy=False)
     if np.isinf(wanted).any():
         check_finite("target", np.where(np.isnan(wanted), 0.0, wanted))
+    if not outputs.shape[1]:
+        raise InputError("prediction", f"shape {prediction.shape}", "at least one number for every row")
     known = ~np.isnan(wanted).any(axis=1)
+    if known.any() and not (wanted[known] != wanted[known][:1]).any():
+        raise InputError("target", "one and the same value in every row", "targets that differ")
     return Answers("regression", wanted, outputs, known, prediction.shape[1:], (), tuple(notes))
 
 
@@ -194,6 +198,11 @@ def _labels(
             )
         if classes is None:
             levels += sorted(set(said.tolist()) - set(levels), key=_order)
+        if known.any() and not set(said.tolist()) & set(names[known].tolist()):
+            shown = ", ".join(map(str, levels[:6]))
+            raise InputError(
+                "prediction", said[0], f"labels among those of the targets, {shown} (none of them is)"
+            )
         strange = [one for one in said.tolist() if one not in levels]
         if strange:
             raise InputError(
@@ -272,8 +281,3 @@ def check_finite(field: str, values: np.ndarray) -> None:
         row, number = int(bad.argmax()), int(bad.sum())
         many = f" (and {number - 1} more rows)" if number > 1 else ""
         raise InputError(field, f"a value that is not finite in row {row + 1}{many}", "finite numbers")
-
-
-def class_numbers(one_hot: Float[np.ndarray, "rows classes"]) -> Int[np.ndarray, " rows"]:
-    """The class of every row."""
-    return one_hot.argmax(axis=1)

@@ -101,6 +101,8 @@ def audit(
     """
     if prediction is None and model is None and activations is None and weights is None:
         raise InputError("prediction", None, "predictions, or a model with its inputs")
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError("seed", seed, "a whole number of at least 0")
     given = read_given(
         table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,9 @@ def behaviour(
 ) -> tuple[list[Finding], Failure | None, Explanation | None]:
     """The five findings, the rules that were tried, and the rule that explains the failure, if one does."""
     composes = _composes(scores)
-    if not scores.cells_unseen:
-        why = "No unseen cell has a target, so what the model says there cannot be judged. Targets for some would do."
+    if not scores.cells_unseen or not scores.cells_seen:
+        which = "unseen" if scores.cells_seen else "seen"
+        why = f"No {which} cell has a target, so what the model says cannot be judged. Targets for some would do."
         return [composes, *(open_finding(id, why) for id in IDS)], None, None
     failure = explain(cells, seed=seed)
     chosen = None
@@ -82,7 +84,7 @@ class _Facts:
             return False if not self.failure.tried else None
         if self.scores.cells_unseen < LEAST_CELLS:
             return None
-        return False if best.share.high < MOSTLY or not best.share.value >= MOSTLY else None
+        return False if best.share.high < MOSTLY else None
 
     def why_not(self, id: str) -> str:
         """Why a finding does not hold, or is not known."""
@@ -126,8 +128,9 @@ class _Facts:
 def _composes(scores: Scores) -> Finding:
     means = "1 if unseen cells are handled like seen ones, 0 if like a constant would"
     holds = scores.composes
-    if not np.isfinite(scores.unseen.value):
-        why = "No unseen cell has a target, so it cannot be said. Targets for five or more unseen cells would decide."
+    if not np.isfinite(scores.unseen.value) or not np.isfinite(scores.seen.value):
+        which = "unseen" if np.isfinite(scores.seen.value) else "seen"
+        why = f"No {which} cell has a target, so it cannot be said. Targets for five or more of them would decide."
         return open_finding("composes", why, means)
     seen, unseen = number(scores.seen.value), number(scores.unseen.value)
     constant = number(scores.constant)
@@ -207,7 +210,12 @@ def _shortcut(facts: _Facts) -> Finding:
     if holds:
         why = (
             f"{words} alone explains {percent(said.value)} of the answers for unseen combinations; of the truth it "
-            f"explains {percent(max(0.0, needed))}. The model goes by what was enough in training."
+            f"explains {percent(max(0.0, needed))}. "
+            + (
+                "That was enough in training."
+                if facts.scores.learned
+                else "That was not enough in training, either."
+            )
         )
     else:
         why = facts.why_not(id)
@@ -218,6 +226,13 @@ def _explained(facts: _Facts, best: Explanation) -> tuple[Estimate, float]:
     """How much of the unseen answers, and of the truth, a shortcut explains: variance, or labels."""
     cells, chosen = facts.cells, facts.failure.cells
     seen = answers_of_seen(cells)
+    if best.rule == "function":
+        seen = replace(
+            seen,
+            cells=cells.cells[chosen],
+            values=cells.answers[chosen].astype(np.float64),
+            rows=cells.rows[chosen],
+        )
     rules = [seen.given(best.factors, cells.cells[chosen], by_rows=by_rows) for by_rows in (True, False)]
     rule = min(rules, key=lambda one: float(((one - cells.answers[chosen]) ** 2).sum()))
     sampler = Resampler((len(chosen),))
@@ -296,9 +311,11 @@ def _additive(facts: _Facts) -> Finding:
 
 
 def _sums(cells: Cells) -> bool:
-    """Whether the model's answers for seen cells are sums of effects of single factors."""
+    """Whether the model's answers for seen cells are sums of effects of single factors (or follow from such scores)."""
     seen = answers_of_seen(cells)
     if not seen.can_add(1) or len(cells.sizes) < 2:
         return False
+    if cells.kind == "classification":
+        return bool((seen.additive_scores(seen.cells) * seen.values).sum(axis=1).mean() >= ADDITIVE)
     spread = ((seen.values - seen.values.mean(axis=0)) ** 2).sum()
     return bool(((seen.additive(1, seen.cells) - seen.values) ** 2).sum() <= (1 - ADDITIVE) * spread)

@@ -91,8 +91,7 @@ def _slopes(cells: Cells, chosen: np.ndarray, sampler: Resampler) -> tuple[Estim
 
 def explains(one: Explanation) -> bool:
     """Whether a rule explains most of the failure, beyond chance and beyond the choice of cells."""
-    certain = one.rule == "constant" or one.chance <= CHANCE  # a constant looks the same wherever it stands
-    return certain and one.share.value >= MOSTLY and one.share.low >= AT_LEAST
+    return one.chance <= CHANCE and one.share.value >= MOSTLY and one.share.low >= AT_LEAST
 
 
 MOSTLY = 0.5
@@ -111,25 +110,18 @@ def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) ->
     - `additive`: whether the model's answers for seen cells are sums, too, so that sums of pictures are what it is.
     """
     able = [one for one in tried if explains(one)]
+    # A function of one factor is fitted to the very answers it explains, so that others go first.
+    able = [one for one in able if one.rule != "function"] or able
     if not able:
         return None
     least = min(1 - one.share.value for one in able)
     close = [one for one in able if 1 - one.share.value <= NEARLY * max(0.0, least) + NEARLY_ALL]
-    rank: dict[str, float] = {
-        "constant": 0,
-        "given": 1,
-        "nearest": 2,
-        "copy": 3,
-        "slope": 4,
-        "superposition": 5,
-        "additive": 6,
-        "any_copy": 9,
-    }
-    if additive:
-        rank["additive"] = 4.5
+    order = ("constant", "given", "nearest", "copy", "slope", "superposition", "additive", "function")
+    rank: dict[str, float] = {rule: float(place) for place, rule in enumerate(order)}
+    rank["additive"] = 1.5 if additive else rank["additive"]
 
     def simplicity(one: Explanation) -> tuple[float, int, int]:
-        return (rank[one.rule] + (4 if len(one.factors) > 1 else 0), one.order, len(one.factors))
+        return rank[one.rule], one.order, len(one.factors)
 
     best = min(close, key=simplicity)
     if best.rule == "constant" and learned:

@@ -6,11 +6,12 @@ from the model's own answers for seen cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy import linalg
 
 from recombine.auditing.answers import Kind
@@ -21,6 +22,8 @@ MOST_COLUMNS = 1500
 """Seen conjunctions up to which effects are fitted."""
 BLOCK = 2**24
 """Pairs of cells that are compared at a time."""
+MOST_SCORED, SCORE_COST = 2000, 100.0
+"""Seen cells from which sums of scores are fitted, and the cost of what they miss beside the size of effects."""
 RIDGE = 1e-10
 """Share of the largest entry that makes normal equations regular; the fit is then that of least norm."""
 
@@ -74,38 +77,51 @@ class FromSeen:
         weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), design.T @ self.values)
         return decide(found.design(cells) @ weights, self.kind)
 
-    def nearest(
-        self,
-        cells: Int[np.ndarray, "cells factors"],
-        *,
-        by: int = 0,
-        first: Int[np.ndarray, " seen"] | None = None,
+    def additive_scores(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
+        """For classes: the labels of the best scores that are sums of effects of single factors (multinomial logit)."""
+        from sklearn.linear_model import LogisticRegression
+
+        found = Conjunctions.of(self.cells, self.sizes, order=1, least=1)
+        rows = np.arange(len(self.cells))
+        if len(rows) > MOST_SCORED:
+            rows = np.sort(np.random.default_rng(0).choice(rows, MOST_SCORED, replace=False))
+        label = self.values[rows].argmax(axis=1)
+        if len(np.unique(label)) < 2:
+            return self.constant(cells)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nearly separable labels need not converge to be told apart
+            machine = LogisticRegression(C=SCORE_COST, max_iter=500).fit(
+                found.design(self.cells[rows]), label
+            )
+        return np.eye(self.values.shape[1])[machine.predict(found.design(cells))]
+
+    def mean_of(self, near: Bool[np.ndarray, "cells seen"]) -> Float[np.ndarray, "cells outputs"]:
+        """The mean (commonest) answer of some seen cells for every cell."""
+        return decide(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True), self.kind)
+
+    def first_of(
+        self, near: Bool[np.ndarray, "cells seen"], rank: Int[np.ndarray, " seen"]
     ) -> Float[np.ndarray, "cells outputs"]:
-        """The mean (commonest) answer of the nearest seen cells.
+        """The answer of that one among some seen cells which has the lowest rank."""
+        return decide(self.values[np.where(near, rank, rank.max() + 1).argmin(axis=1)], self.kind)
 
-        - `by`: see `neighbours`; `first`: a rank of every seen cell, then the answer of the lowest among the nearest.
-        """
-        found = []
-        for near in self.neighbours(cells, by=by):
-            if first is not None:
-                found.append(self.values[np.where(near, first, first.max() + 1).argmin(axis=1)])
-            else:
-                found.append(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True))
-        return decide(np.concatenate(found), self.kind)
-
-    def neighbours(self, cells: Int[np.ndarray, "cells factors"], *, by: int = 0) -> Iterator[np.ndarray]:
-        """Which seen cells are nearest to each cell, `(cells, seen)` in blocks.
+    def neighbours(
+        self, cells: Int[np.ndarray, "cells factors"], *, by: int = 0
+    ) -> Bool[np.ndarray, "cells seen"]:
+        """Which seen cells are nearest to each cell.
 
         - `by`: 0 for the number of levels that differ; 1 and 2 for the city-block and the Euclidean distance of level
             numbers.
         """
+        found = np.zeros((len(cells), len(self.cells)), dtype=bool)
         step = max(1, BLOCK // len(self.cells))
         for start in range(0, len(cells), step):
             apart = np.zeros((len(cells[start : start + step]), len(self.cells)), dtype=np.int32)
             for axis in range(cells.shape[1]):
                 off = cells[start : start + step, None, axis] - self.cells[None, :, axis]
                 apart += (off != 0) if by == 0 else np.abs(off) ** by
-            yield apart == apart.min(axis=1, keepdims=True)
+            found[start : start + step] = apart == apart.min(axis=1, keepdims=True)
+        return found
 
 
 def decide(values: Float[np.ndarray, "cells outputs"], kind: Kind) -> Float[np.ndarray, "cells outputs"]:

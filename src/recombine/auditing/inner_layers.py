@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from recombine.advice.table import values_of
 from recombine.auditing.answers import Answers
 from recombine.auditing.cells import Cells
 from recombine.auditing.layers import Layers, look_inside
-from recombine.auditing.reading import Given
+from recombine.auditing.reading import Given, plain_array
 from recombine.auditing.running import View
 from recombine.auditing.tally import Tally
 from recombine.errors import InputError
@@ -37,7 +39,7 @@ def inner_layers(
             activations = read_arrays("activations", activations)
         tally = tally or Tally(place, len(cells.cells), len(activations) + 2)
         for name, activity in activations.items():
-            array = np.asarray(activity)
+            array = plain_array(f"activations {name!r}", activity)
             if array.ndim < 2 or len(array) != rows:
                 raise InputError(
                     f"activations {name!r}", f"shape {array.shape}", f"({rows}, ...), a row for each row"
@@ -59,8 +61,9 @@ def inner_layers(
         notes.append(f"layer {name!r} has values that are not finite and was left out")
         del means[name]
     around = Tally(place, len(cells.cells), 1)
-    if isinstance(given.inputs, np.ndarray) and given.inputs.dtype.kind in "fiub" and given.inputs.ndim > 1:
-        around.add(slice(0, rows), {"input": given.inputs})
+    shown = _one_array(given.inputs)
+    if shown is not None:
+        around.add(slice(0, rows), {"input": shown})
     first = {name: mean for name, mean in around.means().items() if np.isfinite(mean).all()}
     samples = around.samples() | tally.samples()
     wide = {name: units for name, units in tally.sketched.items() if name in means}
@@ -87,6 +90,17 @@ def inner_layers(
     )
 
 
+def _one_array(inputs: Any) -> np.ndarray | None:
+    """Inputs as one array of numbers `(rows, ...)`, if they are that."""
+    if inputs is None or isinstance(inputs, list | tuple | dict):
+        return None
+    if isinstance(inputs, pl.DataFrame):
+        columns = [values_of(inputs, name) for name in inputs.columns]
+        return None if any(one.dtype == object for one in columns) else np.stack(columns, axis=1)
+    found = plain_array("inputs", inputs)
+    return found if found.dtype.kind in "fiub" and found.ndim > 1 else None
+
+
 def check_names(unordered: Sequence[str], names: Sequence[str]) -> None:
     """Refuses names that are no factors."""
     for name in unordered:
@@ -98,7 +112,8 @@ def _ordered(given: Given, unordered: Sequence[str], notes: list[str]) -> list[b
     """Which factors have levels that are numbers, so that some are neighbours."""
     factors = given.table.space.factors
     found = [
-        f.name not in unordered and all(isinstance(level, int | float) for level in f.levels) for f in factors
+        f.name not in {*unordered, *given.words} and all(isinstance(level, int | float) for level in f.levels)
+        for f in factors
     ]
     names = [f.name for f, ordered in zip(factors, found, strict=True) if ordered]
     if names:

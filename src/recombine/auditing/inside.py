@@ -76,6 +76,8 @@ def re_entanglement(layers: Layers | None, names: Sequence[str], why_none: str) 
     n = len(layers.placed)
     estimate = widened(fall, reference.factorisation_draws - layer.factorisation_draws, n)
     needed = np.isfinite(layers.targets.value) and layer.factorisation.value >= layers.targets.value - 0.05
+    narrow = layer.factorisation.value >= random_factorisation(layer.dimension) - 0.05
+    needed = needed or narrow
     before, after = reference.factorisation.value, layer.factorisation.value
     from_to = f"{fixed(before, 2)} in '{reference.name}' to {fixed(after, 2)}"
     holds = bool(fall >= MIXED_UP and estimate.low >= SURELY_MIXED_UP and not needed)
@@ -88,9 +90,23 @@ def re_entanglement(layers: Layers | None, names: Sequence[str], why_none: str) 
         why = f"The factorisation score falls from {from_to}, but too few cells say so; more would decide."
         return Finding(id, None, estimate, means, why, _curve(layers))
     else:
-        same = " as far as the targets ask for" if needed and fall >= MIXED_UP else ""
+        as_far = " as far as so few dimensions allow" if narrow else " as far as the targets ask for"
+        same = as_far if needed and fall >= MIXED_UP else ""
         why = f"Where factors can be read, they stay independent{same}: the score is {from_to} in '{layer.name}'."
     return Finding(id, holds, estimate, means, why, _curve(layers) | {"layer": layer.name})
+
+
+def random_factorisation(dimension: float) -> float:
+    """The factorisation score of random directions in d dimensions: 1 - E|cos| / 2, with E|cos| = sqrt(2 / (pi d)).
+
+    ```python
+    >>> from recombine.auditing.inside import random_factorisation
+    >>> [round(random_factorisation(d), 2) for d in (2, 8, 512)]
+    [0.72, 0.86, 0.98]
+
+    ```
+    """
+    return 1 - 0.5 * float(np.sqrt(2 / (np.pi * max(dimension, 1.0))))
 
 
 def warped_geometry(layers: Layers | None, names: Sequence[str], why_none: str) -> Finding:

@@ -32,6 +32,7 @@ LEAST_PROBED = 12
 class Layer:
     """One layer.
 
+    - `dimension`: how many directions cell means use, (sum of variances)² over the sum of their squares.
     - `readable`: `(factors,)` cross-validated R² of every factor, over cells; NaN if there are too few cells.
     - `factorisation`, `volume_gap`: over cells that have neighbours in all factors, with `draws` over resampled cells
         so that layers can be compared; unknown if there are none.
@@ -40,6 +41,7 @@ class Layer:
 
     name: str
     units: int
+    dimension: float
     readable: Float[np.ndarray, " factors"]
     factorisation: Estimate
     factorisation_draws: Float[np.ndarray, " resamples"]
@@ -232,6 +234,7 @@ def _layer(
     return Layer(
         name,
         activity.shape[1],
+        _dimension(activity[usable]),
         readable,
         score,
         draws,
@@ -241,6 +244,15 @@ def _layer(
         salience,
         why,
     )
+
+
+def _dimension(activity: np.ndarray) -> float:
+    """The participation ratio of the covariance of cell means."""
+    centred = activity - activity.mean(axis=0, dtype=np.float64)
+    few = centred if len(centred) <= MOST_COMPARED else centred[:: len(centred) // MOST_COMPARED]
+    gram = few @ few.T if len(few) <= few.shape[1] else few.T @ few
+    squares = float((gram**2).sum())
+    return float(np.trace(gram) ** 2 / squares) if squares > 0 else 0.0
 
 
 def _readable(

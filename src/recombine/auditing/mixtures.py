@@ -26,23 +26,27 @@ def superposition(trial: Trial, seen: FromSeen, wanted: np.ndarray) -> Explanati
     rng = np.random.default_rng(79)
     some = np.sort(rng.permutation(len(wanted))[:MOST_MIXED])
     partners = rng.integers(len(wanted), size=(len(some), MIXED_PARTNERS))
-    error = trial.against[some]
+    signs = rng.choice([-1.0, 1.0], size=(len(some), MIXED_PARTNERS, 1))
     wrong = trial.said - trial.truth
     shared = (wanted[some][:, None] == seen.cells[None]).sum(axis=2)
     picks = rng.integers(MIXED_PARTNERS, size=(REARRANGEMENTS, len(some)))
-    tried = []
+    places, tried = np.arange(len(some)), []
     for choose in (_group_means, partial(_sharing, least=len(seen.sizes) - 1), partial(_sharing, least=1)):
-        left = np.full((len(some), 1 + MIXED_PARTNERS), np.nan)
+        left = np.full((len(some), 1 + 2 * MIXED_PARTNERS), np.nan)
         for place, cell in enumerate(some):
             pictures = choose(seen, wanted[cell], shared[place])
             if pictures is None:
                 break
-            candidates = trial.truth[cell] + wrong[np.append(cell, partners[place])]
-            left[place] = mixture_residuals(pictures, candidates)
+            others = partners[place]
+            moved = trial.truth[cell] + signs[place] * wrong[others]
+            left[place] = mixture_residuals(
+                pictures, np.concatenate([trial.said[[cell]], moved, trial.said[others]])
+            )
         if np.isnan(left).any():
             continue
-        others = left[np.arange(len(some)), 1 + picks].sum(axis=1)
-        tried.append(trial.judge("superposition", left[:, 0], others, error=error, corrected=True))
+        nulls = [left[places, start + picks].sum(axis=1) for start in (1, 1 + MIXED_PARTNERS)]
+        error = trial.against[some]
+        tried.append(trial.judge("superposition", left[:, 0], nulls, error=error, corrected=True))
     return best_of(tried)
 
 

@@ -25,12 +25,16 @@ MARK = "training rows"
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A table of cells with its training rows, and whatever columns or arrays go with it."""
+    """A table of cells with its training rows, and whatever columns or arrays go with it.
+
+    - `words`: factors whose levels were given as words, even if they read like numbers (a CSV file has words only).
+    """
 
     table: Observations
     target: np.ndarray | None
     prediction: np.ndarray | None
     inputs: Any
+    words: tuple[str, ...] = ()
 
 
 def read_given(
@@ -62,7 +66,11 @@ def read_given(
             "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
         )
     factors = list(factors)
-    named = {"target": target, "prediction": prediction, "inputs": inputs}
+    named = {
+        field: _unless_rows(given, table)
+        for field, given in (("target", target), ("prediction", prediction), ("inputs", inputs))
+    }
+    inputs = named["inputs"]
     wanted = {name: field for field, given in named.items() for name in _names(given)}
     condition = seen if isinstance(seen, str) else None
     if condition is not None:
@@ -77,7 +85,21 @@ def read_given(
         raise InputError("factors", clash[0], "columns other than targets and predictions")
     found = replace(observe(frame, factors=factors, seen=condition, bins=bins), name=name)
     columns = {field: _column(frame, field, given) for field, given in named.items()}
-    return Given(found, columns["target"], columns["prediction"], columns["inputs"])
+    words = () if _is_csv(table) else tuple(name for name in factors if frame[name].dtype == pl.String)
+    return Given(found, columns["target"], columns["prediction"], columns["inputs"], words)
+
+
+def _is_csv(table: Any) -> bool:
+    return isinstance(table, str | Path) and Path(table).suffix.lower() not in {".parquet", ".pq"}
+
+
+def _unless_rows(given: Any, table: Any) -> Any:
+    """A list of words with an entry for every row is labels, not names of columns."""
+    names = _names(given)
+    if isinstance(given, str) or len(names) < 2 or isinstance(table, str | Path):
+        return given
+    known = [str(name) for name in getattr(table, "columns", table)]
+    return given if all(name in known for name in names) else np.array(given, dtype=object)
 
 
 def _names(given: Any) -> tuple[str, ...]:
@@ -109,24 +131,42 @@ def _column(frame: pl.DataFrame, field: str, given: Any) -> Any:
     if field == "inputs":
         return frame.select(names) if names else given
     if names:
+        nested = [name for name in names if frame[name].dtype.is_nested()]
+        if nested:
+            return plain_array(field, frame[nested[0]].to_list())
         columns = [values_of(frame, name) for name in names]
         if len(columns) == 1:
             return columns[0]
         if any(column.dtype == object for column in columns):
             raise InputError(field, list(names), "columns of numbers, if there are several")
         return np.stack(columns, axis=1)
-    values = _plain_array(given)
+    values = plain_array(field, given)
     if values.ndim < 1 or len(values) != len(frame):
         got = f"{len(values)} rows" if values.ndim else "a single value"
         raise InputError(field, got, f"as many as the table has, {len(frame)}")
     return values
 
 
-def _plain_array(values: Any) -> np.ndarray:
-    """An array, a tensor, a series or a list as a NumPy array."""
-    for step in ("detach", "cpu"):
-        values = getattr(values, step)() if hasattr(values, step) and hasattr(values, "detach") else values
-    return np.asarray(values)
+def plain_array(field: str, values: Any) -> np.ndarray:
+    """An array, a tensor, a series or a list as a NumPy array of numbers or labels."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.float() if "bfloat16" in str(values.dtype) else values
+    try:
+        found = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            field, type(values).__name__, f"an array with a row for each row ({error})"
+        ) from None
+    if str(found.dtype) == "bfloat16":
+        found = found.astype(np.float32)
+    if found.dtype == object and found.ndim == 1 and all(_is_number(one) for one in found.tolist()):
+        found = np.array([np.nan if one is None else one for one in found.tolist()], dtype=np.float64)
+    return found
+
+
+def _is_number(one: Any) -> bool:
+    return one is None or (isinstance(one, int | float | np.number) and not isinstance(one, bool))
 
 
 def read_data(path: Path | str) -> dict[str, Any]:

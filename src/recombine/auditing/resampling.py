@@ -59,7 +59,10 @@ class Resampler:
     ) -> Float[np.ndarray, "resamples ..."]:
         """Means of a per-cell measure in every resample of a group."""
         n = self.groups[group]
-        return (self.counts[group] @ values.astype(np.float32)).astype(np.float64) / max(1, n)
+        size = float(np.abs(values).max(initial=0.0)) or 1.0
+        return (self.counts[group] @ (values / size).astype(np.float32)).astype(np.float64) * (
+            size / max(1, n)
+        )
 
     def estimate(
         self, value: float, draws: Float[np.ndarray, " resamples"], groups: Sequence[int]

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Bool
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.extrapolation import FromSeen, orders_below
 from recombine.auditing.mixtures import superposition
 from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
-from recombine.auditing.trial import Explanation, Trial, best_of, lengths
+from recombine.auditing.trial import Explanation, Trial, best_of, chance_of, lengths
 from recombine.theory import subsets
+from recombine.theory.conjunctions import Subset
 
 SUM = 0.05
 """A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
+STILL = 0.1
+"""Answers hardly vary if they keep this close to a constant, beside the truth."""
+MOST_GROUPED, SOME = 64, 299
+"""Outputs up to which answers are compared with each other, and in how many rearrangements."""
 SHRUNKEN = 0.9
-"""Answers that vary at least this much of what they should are not shrunken."""
+"""Answers that vary at least this much of what they should are not shrunken,"""
+TURNED = -0.1
+"""and those with a slope below this are turned round."""
 LEAST_PIXELS = 16
 """Outputs with fewer numbers are no pictures, and their sums no superpositions."""
 DISTANCES = (0, 1, 2)
 """By levels that differ, and by city-block and Euclidean distance of level numbers."""
 MOST_NEIGHBOURS = 200
-MOST_COPIES = 1e8
-"""Seen cells times squared unseen cells up to which copies of any seen cell are looked for."""
 
 
 def all_rules(trial: Trial) -> Iterator[Explanation]:
@@ -31,56 +38,113 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
     cells, wanted = trial.cells, trial.cells.cells[trial.chosen]
     seen = answers_of_seen(cells)
     pictures = is_picture(cells)
-    yield trial.fixed("constant", seen.constant(wanted))
-    for subset in subsets(len(cells.sizes), min(2, len(cells.sizes) - 1), least=1):
-        yield best_of(
+    yield _constant(trial, seen.constant(wanted))
+    for subset in subsets(len(cells.sizes), min(3, len(cells.sizes) - 1), least=1):
+        found = [
             trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False)
-        )
-    ranks = (np.arange(len(seen.cells)), cells.first_row[cells.seen])
-    near = [seen.nearest(wanted, by=by, first=rank) for by in DISTANCES for rank in ranks]
-    near += [] if pictures else [seen.nearest(wanted)]  # a mean of pictures is a superposition
-    yield best_of(trial.fixed("nearest", one) for one in near)
-    yield best_of(_copies(trial, seen, seen.neighbours(wanted, by=by)) for by in DISTANCES)
-    if cells.kind == "regression" and len(seen.cells) * len(wanted) ** 2 <= MOST_COPIES:
-        yield _copies(trial, seen, None)
+        ]
+        yield best_of(found)
+        own = _function(trial, subset) if len(subset) == 1 else None
+        if own is not None:
+            yield own
+    yield from _memory(trial, seen, wanted, pictures)
     for order in _missing_orders(cells, trial):
         if seen.can_add(order):
-            yield trial.fixed("additive", seen.additive(order, wanted), order=order)
+            found = [trial.fixed("additive", seen.additive(order, wanted), order=order)]
+            if cells.kind == "classification" and order == 1:
+                found.append(trial.fixed("additive", seen.additive_scores(wanted), order=order))
+            yield best_of(found)
     if cells.kind == "regression":
         yield _slope_rule(trial)
     if pictures:
         yield superposition(trial, seen, wanted)
 
 
+def _function(trial: Trial, subset: Subset) -> Explanation | None:
+    """Answers that are some function of one factor, told from the other unseen cells that share its level.
+
+    What is left of a cell's answer is its distance to the mean of the others, `n / (n - 1)` times that to the mean of
+    all n. `None` if a cell stands alone, or outputs are too many to try this often.
+    """
+    _, group, counts = np.unique(
+        trial.cells.cells[trial.chosen][:, list(subset)], axis=0, return_inverse=True, return_counts=True
+    )
+    group = group.ravel()
+    if counts.min() < 2 or trial.said.shape[1] > MOST_GROUPED:
+        return None
+    average = (group == np.arange(len(counts))[:, None]) / counts[:, None]
+    grow = ((counts / (counts - 1)) ** 2)[group]
+
+    def left(answers: np.ndarray) -> np.ndarray:
+        return grow * lengths(answers - (average @ answers)[group])
+
+    turns, signs = trial.chance.turns[:SOME], trial.chance.signs[:SOME, :, None]
+    error = trial.said - trial.truth
+    swapped = np.array([left(trial.said[turn]).sum() for turn in turns])
+    if trial.chance.labels is not None:
+        hot = np.eye(trial.truth.shape[1])
+        moved = [np.array([left(hot[labels]).sum() for labels in trial.chance.labels[:SOME]])]
+    elif trial.cells.kind == "classification":
+        moved = []
+    else:
+        turned = (trial.truth + sign * error[turn] for turn, sign in zip(turns, signs, strict=True))
+        moved = [np.array([left(one).sum() for one in turned])]
+    return trial.judge("function", left(trial.said), [*moved, swapped], factors=subset)
+
+
+def _constant(trial: Trial, answer: np.ndarray) -> Explanation:
+    """One and the same answer, if answers really hardly vary; no rearrangement would show that."""
+    found = trial.fixed("constant", answer)
+    spread = lengths(trial.truth - answer).sum()
+    return replace(found, chance=0.0 if found.residual.sum() <= STILL * spread else 1.0)
+
+
 def _missing_orders(cells: Cells, trial: Trial) -> Iterator[int]:
     """Orders up to which sums of effects are not what the task is; beyond, being a sum is no failure."""
-    known = targets_of_seen(cells)
+    known, wanted = targets_of_seen(cells), cells.cells[trial.chosen]
+    spread = lengths(trial.truth - cells.constant).sum()
     for order in orders_below(cells.sizes):
         if not known.can_add(order):
             return
-        off = lengths(known.additive(order, cells.cells[trial.chosen]) - trial.truth)
-        if off.sum() <= SUM * lengths(trial.truth - cells.constant).sum():
+        sums = [known.additive(order, wanted)]
+        if cells.kind == "classification" and order == 1:
+            sums.append(known.additive_scores(wanted))
+        if min(lengths(one - trial.truth).sum() for one in sums) <= SUM * spread:
             return
         yield order
 
 
-def _copies(trial: Trial, seen: FromSeen, near: Iterable[np.ndarray] | None) -> Explanation:
-    """Every answer is that of some seen cell, whichever fits best: among the nearest (masks in blocks), or any."""
-    n = len(trial.chosen)
-    every = np.ones((n, len(seen.cells)), dtype=bool)
-    masks = every if near is None else (row for block in near for row in block)
+def _memory(trial: Trial, seen: FromSeen, wanted: np.ndarray, pictures: bool) -> Iterator[Explanation]:
+    """Answers of the nearest seen cells: of a certain one among them, of all together, or of whichever fits best."""
+    ranks = (np.arange(len(seen.cells)), trial.cells.first_row[trial.cells.seen])
+    certain, whichever = [], []
+    for by in DISTANCES:
+        near = seen.neighbours(wanted, by=by)
+        certain += [trial.fixed("nearest", seen.first_of(near, rank)) for rank in ranks]
+        if by == 0 and not pictures:  # a mean of pictures is a superposition
+            certain.append(trial.fixed("nearest", seen.mean_of(near)))
+        whichever.append(_copies(trial, seen, near))
+    yield best_of(certain)
+    yield best_of(whichever)
+
+
+def _copies(trial: Trial, seen: FromSeen, near: Bool[np.ndarray, "cells seen"]) -> Explanation:
+    """Every answer is that of some seen cell among the nearest, whichever fits best."""
     if trial.cells.kind == "classification":
-        costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in masks])
+        costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in near])
         return trial.labelled("copy", costs, corrected=True)
-    pairs = np.empty((n, n))
+    n = len(trial.chosen)
+    plus, minus, swapped = np.empty((3, n, n))
     error = trial.said - trial.truth
-    across, size = seen.values @ error.T, lengths(error)
-    own = trial.truth @ error.T
-    for u, mask in enumerate(masks):
-        chosen = np.flatnonzero(mask)[: MOST_NEIGHBOURS if near is not None else None]
-        apart = lengths(trial.truth[u] - seen.values[chosen])
-        pairs[u] = (apart[:, None] + 2 * (own[u] - across[chosen])).min(axis=0) + size
-    return trial.paired("any_copy" if near is None else "copy", pairs, corrected=True)
+    across, with_answers = seen.values @ error.T, seen.values @ trial.said.T
+    own, size, said = trial.truth @ error.T, lengths(error), lengths(trial.said)
+    for u, mask in enumerate(near):
+        chosen = np.flatnonzero(mask)[:MOST_NEIGHBOURS]
+        apart = lengths(trial.truth[u] - seen.values[chosen])[:, None]
+        along = 2 * (own[u] - across[chosen])
+        plus[u], minus[u] = ((apart + sign * along).min(axis=0) + size for sign in (1, -1))
+        swapped[u] = (lengths(seen.values[chosen])[:, None] - 2 * with_answers[chosen]).min(axis=0) + said
+    return trial.paired("copy", plus, minus, swapped, corrected=True)
 
 
 def _slope_rule(trial: Trial) -> Explanation:
@@ -93,14 +157,24 @@ def _slope_rule(trial: Trial) -> Explanation:
     def share(together: np.ndarray, wide: np.ndarray, left: np.ndarray, against: np.ndarray) -> np.ndarray:
         slope = together / np.maximum(wide, 1e-300)
         found = 1 - (left - slope * together) / np.maximum(against, 1e-300)
-        return np.where(slope < SHRUNKEN - 1, found, 0.0)
+        return np.where((slope < SHRUNKEN - 1) & (slope > TURNED - 1), found, 0.0)
 
-    sums = [values.sum() for values in (spread, size, trial.against)]
+    varied = lengths(trial.said - trial.said.mean(axis=0))
+    against = (
+        trial.against if trial.against.sum() <= varied.sum() else varied
+    )  # nearer to the truth, or to a constant
+    sums = [values.sum() for values in (spread, size, against)]
     value = float(share(own.sum(), *sums))
-    across = about @ error.T
-    other = share(across[np.arange(len(own)), trial.turns].sum(axis=1), *sums)
-    chance = float((1 + (other >= value - 1e-12).sum()) / (1 + len(other)))
-    means = trial.sampler.means(0, np.stack([own, spread, size, trial.against], axis=1))
+    places, turns = np.arange(len(own)), trial.chance.turns
+    across, crossed = about @ error.T, about @ (trial.said - trial.said.mean(axis=0)).T
+    moved = (across[places, turns] * trial.chance.signs).sum(axis=1)
+    swapped = (
+        crossed[places, turns].sum(axis=1) - spread.sum()
+    )  # the error that other cells' answers would be
+    swapped_size = varied.sum() + spread.sum() - 2 * crossed[places, turns].sum(axis=1)
+    nulls = [share(moved, *sums), share(swapped, spread.sum(), swapped_size, against.sum())]
+    chance = max(chance_of(value, null) for null in nulls)
+    means = trial.sampler.means(0, np.stack([own, spread, size, against], axis=1))
     residual = lengths(error - own.sum() / max(spread.sum(), 1e-300) * about)
     interval = trial.sampler.estimate(value, share(*means.T), [0])
     return Explanation("slope", interval, chance, residual)

@@ -21,6 +21,8 @@ LEARNED = 0.5
 """A model that removes less than this share of a constant's error on seen cells has not learned the task."""
 NOTHING = 0.1
 """One that removes no more than this has learned nothing, so it does not compose either."""
+MOST_BASED = 1000
+"""Unseen cells on which baselines are measured; more are sampled."""
 EXACT = 1e-12
 """A baseline's error below this share of a constant's is rounding."""
 
@@ -46,7 +48,6 @@ class Scores:
     constant_seen: float
     constant: float
     baselines: Mapping[str, Estimate]
-    by_cell: Mapping[str, Float[np.ndarray, " outside"]]
     transfer: Estimate
     skill: Estimate
 
@@ -58,7 +59,7 @@ class Scores:
     @property
     def composes(self) -> bool | None:
         """Whether unseen cells are handled like seen ones; `None` if that cannot be told."""
-        if not np.isfinite(self.unseen.value):
+        if not np.isfinite(self.unseen.value) or not np.isfinite(self.seen.value):
             return None
         if self.skill.value <= NOTHING or self.transfer.high < COMPOSES:
             return False
@@ -81,11 +82,17 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
             return UNKNOWN
         return _possible(sampler.estimate(float(errors[group].mean()), draws[group], [group]), cells.kind)
 
-    by_cell = _baselines(cells, outside) if len(inside) and len(outside) else {}
-    baselines = {
-        name: _possible(sampler.estimate(float(values.mean()), sampler.means(1, values), [1]), cells.kind)
-        for name, values in by_cell.items()
-    }
+    baselines = {}
+    if len(inside) and len(outside):
+        rng = np.random.default_rng([seed, 89])
+        some = (
+            outside if len(outside) <= MOST_BASED else np.sort(rng.choice(outside, MOST_BASED, replace=False))
+        )
+        fewer = sampler if len(some) == len(outside) else Resampler((len(inside), len(some)), seed=seed)
+        baselines = {
+            name: _possible(fewer.estimate(float(values.mean()), fewer.means(1, values), [1]), cells.kind)
+            for name, values in _baselines(cells, some).items()
+        }
     skill = transfer = UNKNOWN
     if len(inside):
         skill = sampler.estimate(
@@ -110,7 +117,6 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
         float(constants[0].mean()) if len(inside) else np.nan,
         float(np.concatenate(constants).mean()) if len(inside) or len(outside) else np.nan,
         baselines,
-        by_cell,
         transfer,
         skill,
     )
@@ -122,7 +128,7 @@ def _baselines(
     """The error that every baseline has on every unseen cell."""
     seen = targets_of_seen(cells)
     wanted = cells.cells[outside]
-    answers = {"nearest_seen_cell": seen.nearest(wanted)}
+    answers = {"nearest_seen_cell": seen.mean_of(seen.neighbours(wanted))}
     for order in orders_below(cells.sizes):
         if seen.can_add(order):
             answers[f"additive_{order}"] = seen.additive(order, wanted)

@@ -46,8 +46,9 @@ def _verdict(
     if scores is None:
         why = "the model raised an error" if trouble else "there are no answers to judge"
         return f"Undecided: {why}; what the split alone says is below."
-    if not np.isfinite(scores.unseen.value):
-        return f"Undecided: whether the model composes {listed} cannot be said, because no unseen cell has a target."
+    for which, error in (("unseen", scores.unseen), ("seen", scores.seen)):
+        if not np.isfinite(error.value):
+            return f"Undecided: whether the model composes {listed} cannot be said: no {which} cell has a target."
     composes = findings["composes"].holds
     cells = f"{scores.cells_unseen} unseen combination{'s' if scores.cells_unseen != 1 else ''}"
     if composes is True:
