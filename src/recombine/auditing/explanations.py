@@ -27,8 +27,8 @@ from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
 from recombine.auditing.rules import all_rules, is_picture
 from recombine.auditing.trial import Explanation, Trial, centred, lengths, rearranged
 
-MOST_CELLS = 400
-"""Unseen cells that are looked at; more are sampled."""
+MOST_CELLS, LEAST_CELLS, MOST_PAIRS = 400, 100, 4_000_000
+"""Unseen cells that are looked at; more are sampled, fewer if there are very many seen cells to compare them with."""
 NO_ERROR = 1e-9
 """Errors below this share of a constant's need no explanation."""
 
@@ -53,8 +53,9 @@ def explain(cells: Cells, *, seed: int = 0) -> Failure:
     """Tries all rules on the unseen cells."""
     rng = np.random.default_rng([seed, 67])
     chosen = cells.outside
-    if len(chosen) > MOST_CELLS:
-        chosen = np.sort(rng.choice(chosen, MOST_CELLS, replace=False))
+    most = min(MOST_CELLS, max(LEAST_CELLS, MOST_PAIRS // max(1, int(cells.seen.sum()))))
+    if len(chosen) > most:
+        chosen = np.sort(rng.choice(chosen, most, replace=False))
     truth, said = cells.targets[chosen].astype(np.float64), cells.answers[chosen].astype(np.float64)
     error = 2 - 2 * (said * truth).sum(axis=1) if cells.kind == "classification" else lengths(said - truth)
     sampler = Resampler((len(chosen),), seed=seed)
@@ -98,7 +99,7 @@ MOSTLY = 0.5
 """A rule explains a failure if it accounts for at least this share of it,"""
 AT_LEAST = 0.2
 """with 95 % confidence for at least this share,"""
-CHANCE = 0.01
+CHANCE = 0.02
 """and if rearranged errors do as well no more often than this."""
 
 

@@ -118,7 +118,8 @@ class FromSeen:
         for start in range(0, len(cells), step):
             apart = np.zeros((len(cells[start : start + step]), len(self.cells)), dtype=np.int32)
             for axis in range(cells.shape[1]):
-                off = cells[start : start + step, None, axis] - self.cells[None, :, axis]
+                one, other = (x[:, axis].astype(np.int32) for x in (cells[start : start + step], self.cells))
+                off = one[:, None] - other[None]
                 apart += (off != 0) if by == 0 else np.abs(off) ** by
             found[start : start + step] = apart == apart.min(axis=1, keepdims=True)
         return found

@@ -25,6 +25,8 @@ ADDITIVE = 0.99
 WRONG = 0.1
 """A cell is wrong if its error is above this share of a constant's, and above almost all seen cells; for classes, if
 most of its rows have the wrong label."""
+MANY_CELLS = 20_000
+"""Beyond this many cells with rows the advice is about single factors only, as pairs would take long."""
 HOPELESS = 0.5
 """Above this share of a constant's error a cell is wrong even if seen cells are no better."""
 
@@ -105,7 +107,8 @@ def forecast(
 
     - `judged`: whether there are errors at all, or only targets.
     """
-    wishes = Wishes((1, 2)[: len(cells.sizes)], profile_of(None, len(cells.sizes)), True, (), (), "table")
+    orders = (1, 2) if len(cells.cells) <= MANY_CELLS else (1,)
+    wishes = Wishes(orders[: len(cells.sizes)], profile_of(None, len(cells.sizes)), True, (), (), "table")
     try:
         advice = advice_on(replace(table, target=target), wishes)
     except InputError as problem:

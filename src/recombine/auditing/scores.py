@@ -21,7 +21,7 @@ LEARNED = 0.5
 """A model that removes less than this share of a constant's error on seen cells has not learned the task."""
 NOTHING = 0.1
 """One that removes no more than this has learned nothing, so it does not compose either."""
-MOST_BASED = 1000
+MOST_BASED = 500
 """Unseen cells on which baselines are measured; more are sampled."""
 EXACT = 1e-12
 """A baseline's error below this share of a constant's is rounding."""
