@@ -93,7 +93,7 @@ def forecast_sentence(found: Forecast) -> str:
     """What was to be expected and what was observed, in one line."""
     at_risk, known = int(found.at_risk.sum()), found.known
     order = (
-        f"seen targets are sums of effects of up to {found.order} factor{'s' if found.order > 1 else ''}"
+        f"seen targets are sums of effects of {'single factors' if found.order == 1 else 'pairs'}"
         if found.order
         else "seen targets are no sums of effects of few factors"
     )
