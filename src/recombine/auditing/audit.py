@@ -13,8 +13,8 @@ from recombine.auditing.answers import Answers, Kind, read_answers
 from recombine.auditing.behaviour import IDS, behaviour
 from recombine.auditing.calibration import in_right_units
 from recombine.auditing.cells import Cells, gather
-from recombine.auditing.finding import open_finding
-from recombine.auditing.forecast import forecast
+from recombine.auditing.finding import Finding, open_finding
+from recombine.auditing.forecast import Forecast, forecast
 from recombine.auditing.inner_layers import check_names, inner_layers
 from recombine.auditing.inside import (
     NO_LAYERS,
@@ -25,13 +25,14 @@ from recombine.auditing.inside import (
     salience,
     warped_geometry,
 )
-from recombine.auditing.reading import Given, read_given
+from recombine.auditing.reading import Given, plain_array, read_given
 from recombine.auditing.result import AuditReport
 from recombine.auditing.running import View, run_model
 from recombine.auditing.scores import score
 from recombine.auditing.treatment import remedies
 from recombine.auditing.verdict import verdict
 from recombine.errors import InputError
+from recombine.probes.interaction import InteractionProfile
 
 
 def audit(
@@ -146,11 +147,13 @@ def audit(
     connected, modularity = mixed_connectivity(
         view.weights if weights is None else weights, progress=partial(told, "looking for modules")
     )
-    crossed, profile = _crossing(view, given, slots, seed, notes)
+    crossed, profile = _crossing(view, given, slots, seed)
     found += [connected, crossed]
     told("what the split predicts", 0.0)
     expected = forecast(given.table, cells, _one_target(given, answers), judged=answers is not None)
     by_id = {one.id: one for one in found}
+    if isinstance(expected, Forecast) and len(expected.retention):
+        by_id["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(
         table=given.table,
         model=name or view.name,
@@ -218,10 +221,11 @@ def _remarks(given: Given, answers: Answers | None, cells: Cells) -> list[str]:
     return found
 
 
-def _crossing(view: View, given: Given, slots: Any, seed: int, notes: list[str]) -> tuple[Any, Any]:
+def _crossing(view: View, given: Given, slots: Any, seed: int) -> tuple[Finding, InteractionProfile | None]:
+    """Interaction between parts of the inputs, if the model could be run and parts were named."""
     if view.model is None or slots is None or view.trouble:
         return cross_interaction(None, None, None)
-    latents = np.asarray(given.inputs)
+    latents = plain_array("inputs", given.inputs)
     if latents.ndim != 2:
         raise InputError("slots", slots, f"inputs of shape (rows, latents); these are {latents.shape}")
     with view.model.steady():

@@ -10,6 +10,7 @@ import numpy as np
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.explanations import MOSTLY, Failure, explain, explains, preferred
+from recombine.auditing.extrapolation import orders_below
 from recombine.auditing.finding import Finding, open_finding, plain
 from recombine.auditing.mixtures import superposed
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
@@ -291,11 +292,12 @@ def _additive(facts: _Facts) -> Finding:
     orders = [one for one in facts.failure.tried if one.rule == "additive"]
     best = facts.chosen if facts.chosen is not None and facts.chosen.finding == id else facts.failure.best(id)
     holds = facts.holds(id)
-    if best is None:
-        return Finding(id, holds, UNKNOWN, means, facts.why_not(id), {})
+    if best is None:  # no sum of effects misses the task, so being one is no failure
+        return Finding(id, False if facts.failure.tried else holds, UNKNOWN, means, facts.why_not(id), {})
     details = facts.details(id) | {
         "order": best.order,
         "explains_by_order": {str(one.order): plain(one.share.value) for one in orders},
+        "r2_of_unseen_answers_by_order": _r2_by_order(facts),
     }
     if holds:
         what = "single factors" if best.order == 1 else f"up to {best.order} factors"
@@ -308,6 +310,19 @@ def _additive(facts: _Facts) -> Finding:
     else:
         why = facts.why_not(id)
     return Finding(id, holds, UNKNOWN if facts.composes is True else best.share, means, why, details)
+
+
+def _r2_by_order(facts: _Facts) -> dict[str, float | None]:
+    """How much of the unseen answers sums of effects predict that were fitted to the answers for seen cells."""
+    cells, chosen = facts.cells, facts.failure.cells
+    seen, said = answers_of_seen(cells), cells.answers[chosen].astype(np.float64)
+    spread = ((said - said.mean(axis=0)) ** 2).sum()
+    found = {}
+    for order in orders_below(cells.sizes):
+        if seen.can_add(order):
+            left = ((seen.additive(order, cells.cells[chosen]) - said) ** 2).sum()
+            found[str(order)] = plain(float(1 - left / spread)) if spread > 0 else None
+    return found
 
 
 def _sums(cells: Cells) -> bool:
