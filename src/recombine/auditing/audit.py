@@ -112,7 +112,7 @@ def audit(
     told = progress or (lambda what, share: None)
     view = View()
     if model is not None:
-        view = run_model(model, given, layers, output, batch, told)
+        view = run_model(model, given, layers, output, batch, unordered, told)
         if classes is None and view.classes is not None:
             classes = view.classes
     said = view.outputs if given.prediction is None else given.prediction

@@ -78,9 +78,9 @@ def gather(table: Observations, answers: Answers) -> Cells:
     constant = _constant(answers, table.seen)
 
     def error(of: np.ndarray | None = None) -> Float[np.ndarray, " cells"]:
-        return _means(answers.row_errors(of)[:, None], place, n, counts)[:, 0]
+        return means_by_cell(answers.row_errors(of)[:, None], place, n, counts)[:, 0]
 
-    targets = _means(answers.targets, place, n, answers.known)
+    targets = means_by_cell(answers.targets, place, n, answers.known)
     return Cells(
         kind=answers.kind,
         sizes=sizes,
@@ -91,7 +91,7 @@ def gather(table: Observations, answers: Answers) -> Cells:
         seen=seen,
         familiar=familiar,
         targets=targets,
-        answers=_means(answers.answers, place, n, np.ones(len(place), dtype=bool)),
+        answers=means_by_cell(answers.answers, place, n),
         error=error(),
         error_of_constant=error(np.broadcast_to(constant, answers.targets.shape)),
         scatter=error(decide(np.nan_to_num(targets), answers.kind)[place]),
@@ -120,14 +120,14 @@ def _constant(answers: Answers, seen: Bool[np.ndarray, " rows"]) -> Float[np.nda
     return mean if answers.kind == "regression" else np.eye(len(mean))[mean.argmax()]
 
 
-def _means(
+def means_by_cell(
     values: Float[np.ndarray, "rows outputs"],
     place: Int[np.ndarray, " rows"],
     n: int,
-    counted: Bool[np.ndarray, " rows"],
+    counted: Bool[np.ndarray, " rows"] | None = None,
 ) -> Float[np.ndarray, "cells outputs"]:
-    """Means over the counted rows of every cell; NaN for cells without any."""
-    chosen = np.flatnonzero(counted)
+    """Means over the counted rows (all, by default) of every one of n cells; NaN for cells without any."""
+    chosen = np.arange(len(place)) if counted is None else np.flatnonzero(counted)
     total = np.bincount(place[chosen], minlength=n)
     weights = 1.0 / np.maximum(total, 1)[place[chosen]]
     average = sparse.csr_array((weights, (place[chosen], np.arange(len(chosen)))), shape=(n, len(chosen)))

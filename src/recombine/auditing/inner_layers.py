@@ -86,6 +86,7 @@ def inner_layers(
         samples=samples,
         sample_cells=place[tally.rows],
         numeric=_ordered(given, unordered, notes),
+        slopes=view.slopes,
         seed=seed,
     )
 
@@ -109,10 +110,14 @@ def check_names(unordered: Sequence[str], names: Sequence[str]) -> None:
 
 
 def _ordered(given: Given, unordered: Sequence[str], notes: list[str]) -> list[bool]:
-    """Which factors have levels that are numbers, so that some are neighbours."""
+    """Which factors have levels that are numbers or ranges of them, so that some are neighbours."""
     factors = given.table.space.factors
     found = [
-        f.name not in {*unordered, *given.words} and all(isinstance(level, int | float) for level in f.levels)
+        f.name in given.table.bins
+        or (
+            f.name not in {*unordered, *given.words}
+            and all(isinstance(level, int | float) for level in f.levels)
+        )
         for f in factors
     ]
     names = [f.name for f, ordered in zip(factors, found, strict=True) if ordered]

@@ -1,14 +1,15 @@
 """What happens inside: can factors be read from a layer, are they kept apart, is it bent where it was not trained?
 
-Levels that are numbers have neighbours, and a layer's derivative along such a factor is the difference between them, as
-in `recombine.probes.metric_tensor`. Levels that are words have none; there a cell is compared with the mean of the
-cells that differ from it in that factor alone.
+A layer's derivative along a factor that the model reads as an input is taken as such (`recombine.auditing.slopes`).
+Other levels that are numbers have neighbours, and the derivative is the difference between them, as in
+`recombine.probes.metric_tensor`. Levels that are words have none; there a cell is compared with the mean of the cells
+that differ from it in that factor alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -16,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.resampling import Estimate, Resampler
+from recombine.auditing.slopes import Slopes
 from recombine.errors import InputError
 from recombine.probes.geometry import log10_volume
 from recombine.probes.representation import ridge_probe
@@ -54,7 +56,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """All layers from input to output; `placed` are the cells at which geometry was measured."""
+    """All layers from input to output; `placed` are the cells at which the geometry of hidden ones was measured."""
 
     layers: tuple[Layer, ...]
     placed: Int[np.ndarray, " placed"]
@@ -78,23 +80,29 @@ def look_inside(
     samples: Mapping[str, Float[np.ndarray, "sample units"]] | None = None,
     sample_cells: Int[np.ndarray, " sample"] | None = None,
     numeric: Sequence[bool],
+    slopes: Slopes | None = None,
     seed: int = 0,
 ) -> Layers:
     """Measures every layer from its mean activity by cell, `(cells, units)` in the order of `cells`.
 
     - `samples`: the activity of single rows by layer, of the cells `sample_cells`, from which factors are read; by
         default the means themselves.
+    - `slopes`: changes of layers along factors that are inputs; used if all layers but the output have them.
     """
     usable = np.flatnonzero(cells.familiar)
     steps = [
         _neighbours(cells.cells[usable], axis, cells.sizes, bool(numeric[axis]))
         for axis in range(len(cells.sizes))
     ]
-    placed = np.flatnonzero(np.logical_and.reduce([step.valid for step in steps]))
-    seen = cells.seen[usable][placed]
-    order = np.argsort(~seen, kind="stable")
-    placed, seen = placed[order], seen[order]
-    sampler = Resampler((int(seen.sum()), int((~seen).sum())), resamples=400, seed=seed)
+    near = _Places.of(np.logical_and.reduce([step.valid for step in steps]), cells.seen[usable], seed)
+    placed = near
+    changes = {} if slopes is None else slopes.by_factor
+    if not all(name in known for known in changes.values() for name in means if name != "output"):
+        changes = {}
+    if changes and slopes is not None:
+        valid = [step.valid for axis, step in enumerate(steps) if axis not in changes]
+        valid.append(np.isin(usable, slopes.cells))
+        placed = _Places.of(np.logical_and.reduce(valid), cells.seen[usable], seed)
     rng = np.random.default_rng([seed, 71])
     probed = _sample(usable, MOST_PROBED, rng)
     compared = _sample(usable, MOST_COMPARED, rng)
@@ -106,28 +114,52 @@ def look_inside(
         assert sample_cells is not None
         return _readable(samples[name][rows], sample_cells[rows], cells, numeric)
 
-    found = tuple(
-        _layer(name, activity, cells, usable, steps, placed, sampler, compared, read(name, activity))
-        for name, activity in means.items()
-    )
+    def layer(name: str, activity: np.ndarray) -> Layer:
+        own, places = list(steps), near
+        if name != "output":
+            places = placed
+            for axis, by_layer in changes.items():
+                own[axis] = replace(steps[axis], known=by_layer[name][usable])
+        metric = _metric(activity[usable], own, places.cells)
+        return _layer(name, activity, metric, cells, usable, places.sampler, compared, read(name, activity))
+
+    found = tuple(layer(name, activity) for name, activity in means.items())
     targets = Estimate(np.nan, np.nan, np.nan)
     if cells.kind == "regression" and cells.targets.shape[1] > 1 and np.isfinite(cells.targets[usable]).all():
-        g = _metric(cells.targets[usable], steps, placed)
-        targets = _factorisation(g, sampler)[0]
-    return Layers(found, usable[placed], seen, targets, tuple(bool(one) for one in numeric))
+        targets = _factorisation(_metric(cells.targets[usable], steps, near.cells), near.sampler)[0]
+    ordered = tuple(bool(one) for one in numeric)
+    return Layers(found, usable[placed.cells], cells.seen[usable][placed.cells], targets, ordered)
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Cells at which geometry is measured, seen ones first, and their resamples."""
+
+    cells: Int[np.ndarray, " placed"]
+    sampler: Resampler
+
+    @classmethod
+    def of(cls, valid: Bool[np.ndarray, " cells"], seen: Bool[np.ndarray, " cells"], seed: int) -> _Places:
+        found = np.flatnonzero(valid)
+        found = found[np.argsort(~seen[found], kind="stable")]
+        inside = int(seen[found].sum())
+        return cls(found, Resampler((inside, len(found) - inside), resamples=400, seed=seed))
 
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """The derivative along one factor as a difference between two mixtures of cells."""
+    """The derivative along one factor: `known`, or a difference between two mixtures of cells."""
 
     valid: Bool[np.ndarray, " cells"]
     ahead: Int[np.ndarray, " cells"]
     behind: Int[np.ndarray, " cells"]
     group: Int[np.ndarray, " cells"] | None
     scale: Float[np.ndarray, " cells"]
+    known: Float[np.ndarray, "cells units"] | None = None
 
     def __call__(self, activity: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, "rows units"]:
+        if self.known is not None:
+            return self.known[rows].astype(np.float64)
         if self.group is None:
             change = activity[self.ahead[rows]].astype(np.float64) - activity[self.behind[rows]]
             return change * self.scale[rows, None]
@@ -207,15 +239,13 @@ def _filled(sampler: Resampler) -> list[int]:
 def _layer(
     name: str,
     activity: np.ndarray,
+    g: Float[np.ndarray, "placed f f"],
     cells: Cells,
     usable: np.ndarray,
-    steps: Sequence[_Step],
-    placed: np.ndarray,
     sampler: Resampler,
     compared: np.ndarray,
     readable: Float[np.ndarray, " factors"],
 ) -> Layer:
-    g = _metric(activity[usable], steps, placed)
     score, draws = _factorisation(g, sampler)
     logs = (
         log10_volume(g / max(float(np.trace(g, axis1=1, axis2=2).mean()), 1e-30)) if len(g) else np.zeros(0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from jaxtyping import Float
 
 from recombine.advice import Observations, observe
 from recombine.advice.reading import check_columns, load
@@ -28,13 +29,15 @@ class Given:
     """A table of cells with its training rows, and whatever columns or arrays go with it.
 
     - `words`: factors whose levels were given as words, even if they read like numbers (a CSV file has words only).
+    - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
     """
 
     table: Observations
     target: np.ndarray | None
     prediction: np.ndarray | None
     inputs: Any
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...]
+    numbers: Mapping[str, Float[np.ndarray, " rows"]]
 
 
 def read_given(
@@ -86,7 +89,9 @@ def read_given(
     found = replace(observe(frame, factors=factors, seen=condition, bins=bins), name=name)
     columns = {field: _column(frame, field, given) for field, given in named.items()}
     words = () if _is_csv(table) else tuple(name for name in factors if frame[name].dtype == pl.String)
-    return Given(found, columns["target"], columns["prediction"], columns["inputs"], words)
+    values = {name: values_of(frame, name) for name in factors if name not in words}
+    numbers = {name: column for name, column in values.items() if column.dtype != object}
+    return Given(found, columns["target"], columns["prediction"], columns["inputs"], words, numbers)
 
 
 def _is_csv(table: Any) -> bool:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from jaxtyping import Int
 
 from recombine.advice.table import values_of
 from recombine.auditing.models import Model, ModelError, as_model
 from recombine.auditing.reading import Given
+from recombine.auditing.slopes import Slopes, factor_inputs, take_slopes
 from recombine.auditing.tally import Tally
 from recombine.errors import InputError
 
@@ -34,6 +36,7 @@ class View:
     weights: Any = None
     model: Model | None = None
     notes: list[str] = field(default_factory=list)
+    slopes: Slopes | None = None
     trouble: str = ""
 
 
@@ -43,6 +46,7 @@ def run_model(
     layers: Any,
     output: str | int | None,
     batch: int | None,
+    unordered: Sequence[str],
     told: Callable[[str, float], None],
 ) -> View:
     """Runs the model on all rows; what it raises is kept, and nothing else is lost."""
@@ -65,6 +69,8 @@ def run_model(
             told("running the model", chunk.rows.stop / rows)
         view.outputs = np.concatenate(outputs)
         view.tally, view.layers, view.classes = tally, tuple(chosen), opened.classes
+        if chosen:
+            view.slopes = _slopes(opened, chosen, given, place, unordered, view.notes)
         matrices = opened.weights()
         view.weights = None if matrices is None else list(matrices.values())
     except ModelError as error:
@@ -74,6 +80,30 @@ def run_model(
         kept = [note for note in view.model.notes if not note.startswith(NO_WEIGHTS)]
         view.notes = [*kept, *view.notes]
     return view
+
+
+def _slopes(
+    opened: Model,
+    layers: Sequence[str],
+    given: Given,
+    place: Int[np.ndarray, " rows"],
+    unordered: Sequence[str],
+    notes: list[str],
+) -> Slopes | None:
+    """Derivatives of layers along factors that are inputs; what goes wrong there costs nothing else."""
+    found = factor_inputs(given, opened.inputs, place, unordered)
+    if not found:
+        return None
+    listed = " and ".join(given.table.space.names[axis] for axis in found)
+    try:
+        slopes = take_slopes(opened, layers, found, place)
+    except ModelError as error:
+        notes.append(f"layers could not be differentiated along {listed} ({error.words})")
+        return None
+    how = "automatic derivatives" if slopes.automatic else "differences between nearby inputs"
+    are = "is an input" if len(found) == 1 else "are inputs"
+    notes.append(f"{listed} {are} of the model: the geometry of its layers rests on {how}")
+    return slopes
 
 
 def _inputs(inputs: Any, model: Any) -> Any:

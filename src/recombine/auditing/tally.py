@@ -48,7 +48,7 @@ class Tally:
         self._counts: dict[str, Int[np.ndarray, " cells"]] = {}
         self._sketches: dict[str, sparse.csr_array] = {}
         self.sketched: dict[str, int] = {}
-        self.rows = _spread_rows(place, MOST_ROWS, seed)
+        self.rows = spread_rows(place, MOST_ROWS, seed)
         self._kept: dict[str, Float[np.ndarray, "sample units"]] = {}
 
     def add(self, rows: slice, activities: dict[str, np.ndarray]) -> None:
@@ -65,7 +65,7 @@ class Tally:
                 self._sums[name] = np.zeros((self._cells, width), dtype=np.float32)
                 self._counts[name] = np.zeros(self._cells, dtype=np.int64)
                 if flat.shape[1] > width:
-                    self._sketches[name] = _sketch(flat.shape[1], width, [self._seed, len(self._sums)])
+                    self._sketches[name] = _sketch(flat.shape[1], width, [self._seed, *name.encode()])
                     self.sketched[name] = flat.shape[1]
                 self._kept[name] = np.zeros((len(self.rows), width), dtype=np.float32)
             sums = gather @ flat
@@ -90,7 +90,7 @@ class Tally:
         return dict(self._kept)
 
 
-def _spread_rows(place: Int[np.ndarray, " rows"], most: int, seed: int) -> Int[np.ndarray, " sample"]:
+def spread_rows(place: Int[np.ndarray, " rows"], most: int, seed: int) -> Int[np.ndarray, " sample"]:
     """Rows from as many cells as possible: a first one of every cell, then a second one, up to `most`."""
     rng = np.random.default_rng([seed, 83])
     order = rng.permutation(len(place))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.models.calling import RowFunction
-from recombine.auditing.models.failing import ModelError
-from recombine.auditing.models.inputs import Inputs
+from recombine.auditing.models.failing import ModelError, NoDerivativeError
+from recombine.auditing.models.inputs import Column, Inputs
 from recombine.auditing.models.model import Framework, chosen_layers
 from recombine.errors import InputError
 
@@ -54,6 +54,12 @@ class CallableBackend:
         with without_gradients():
             outputs = self._rows(converted, stage)
             return outputs, {name: self._readers[name](converted, stage) for name in layers}
+
+    def slopes(
+        self, inputs: Inputs, column: Column, layers: Sequence[str], stage: str
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """None that are automatic."""
+        raise NoDerivativeError
 
     def steady(self) -> AbstractContextManager[None]:
         """Nothing is known that could be unsteady."""

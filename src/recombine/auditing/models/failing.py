@@ -40,6 +40,10 @@ class ModelError(Exception):
         return ModelError, (self.stage, self.words, self.trace)
 
 
+class NoDerivativeError(Exception):
+    """The model cannot be differentiated automatically."""
+
+
 @contextmanager
 def user_code(stage: str) -> Iterator[None]:
     """Whatever is raised inside becomes a `ModelError`."""

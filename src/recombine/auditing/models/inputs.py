@@ -11,6 +11,14 @@ import numpy as np
 from recombine.errors import InputError
 
 
+@dataclass(frozen=True)
+class Column:
+    """One number of every row: `number` among the columns of `part`, or `None` if that array is `(rows,)` itself."""
+
+    part: int
+    number: int | None
+
+
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """Arrays with the same rows, given to a model in order or, with `names`, as keywords."""
@@ -31,6 +39,25 @@ class Inputs:
     def convert(self, function: Callable[[Any], Any]) -> Inputs:
         """The same with every array turned into another."""
         return replace(self, parts=tuple(function(part) for part in self.parts))
+
+    def moved(self, column: Column, by: float) -> Inputs:
+        """The same with a number added to one column, in the kind of array that it came in."""
+        part, change = self.parts[column.part], by * self.direction(column)
+        change = part.new_tensor(change) if hasattr(part, "new_tensor") else change.astype(part.dtype)
+        return replace(self, parts=self.with_part(column, part + change))
+
+    def direction(self, column: Column) -> np.ndarray:
+        """One in one column and zero in the others of its array."""
+        shape = np.shape(self.parts[column.part])
+        if column.number is None:
+            return np.ones(shape)
+        found = np.zeros(shape)
+        found[:, column.number] = 1.0
+        return found
+
+    def with_part(self, column: Column, part: Any) -> tuple[Any, ...]:
+        """All arrays, with another one in the place of that which holds a column."""
+        return tuple(part if place == column.part else own for place, own in enumerate(self.parts))
 
     def row(self, number: int) -> Inputs:
         """One row without its first axis, for functions of one example; nothing is cut from it any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -13,8 +14,8 @@ import numpy as np
 
 from recombine.auditing.models.callable_model import CallableBackend, callable_name
 from recombine.auditing.models.calling import OTHER
-from recombine.auditing.models.failing import user_code
-from recombine.auditing.models.inputs import Inputs
+from recombine.auditing.models.failing import NoDerivativeError, user_code
+from recombine.auditing.models.inputs import Column, Inputs
 from recombine.auditing.models.model import Backend, Framework, chosen_layers
 from recombine.auditing.models.outputs import Place, at, choose, first_array, rows_error, to_numpy
 from recombine.errors import InputError
@@ -82,20 +83,39 @@ class JaxBackend:
         self, inputs: Inputs, layers: Sequence[str], stage: str
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Outputs and stages of some rows."""
-        converted = inputs.convert(self._convert)
-        staged_names = tuple(name for name in layers if name not in self._readers)
         with user_code(stage):
-            found = {name: self._readers[name](converted) for name in layers if name in self._readers}
-            if staged_names:
-                last = self.known[-1]  # the outputs, as was checked
-                found |= _traced(self._net, converted.parts[0], tuple(dict.fromkeys((*staged_names, last))))
-                outputs = to_numpy(found[last])
-            else:
-                outputs = to_numpy(self._rows(converted))
+            outputs, found = self._both(inputs.convert(self._convert), layers)
         for array in (outputs, *found.values()):
             if array.shape[0] != inputs.rows:
                 raise rows_error(array, inputs.rows)
-        return outputs, {name: to_numpy(found[name]) for name in layers}
+        return to_numpy(outputs), {name: to_numpy(found[name]) for name in layers}
+
+    def slopes(
+        self, inputs: Inputs, column: Column, layers: Sequence[str], stage: str
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """In forward mode."""
+        converted = inputs.convert(self._convert)
+        own = jnp.asarray(inputs.direction(column), dtype=converted.parts[column.part].dtype)
+        along = [own if place == column.part else None for place in range(len(inputs.parts))]
+        try:
+            _, (outputs, found) = eqx.filter_jvp(
+                lambda parts: self._both(replace(converted, parts=tuple(parts)), layers),
+                (list(converted.parts),),
+                (along,),
+            )
+        except (TypeError, ValueError, NotImplementedError) as error:  # rules for reverse mode only
+            raise NoDerivativeError from error
+        return to_numpy(outputs), {name: to_numpy(found[name]) for name in layers}
+
+    def _both(self, inputs: Inputs, layers: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+        """Outputs and layers of rows that are arrays of JAX."""
+        staged_names = tuple(name for name in layers if name not in self._readers)
+        found = {name: self._readers[name](inputs) for name in layers if name in self._readers}
+        if not staged_names:
+            return self._rows(inputs), found
+        last = self.known[-1]  # the outputs, as was checked
+        found |= _traced(self._net, inputs.parts[0], tuple(dict.fromkeys((*staged_names, last))))
+        return found[last], {name: found[name] for name in layers}
 
     def steady(self) -> AbstractContextManager[None]:
         """`function` is in inference mode already."""

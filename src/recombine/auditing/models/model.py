@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from jaxtyping import Int
 
-from recombine.auditing.models.failing import unknown
-from recombine.auditing.models.inputs import Inputs
+from recombine.auditing.models.failing import ModelError, NoDerivativeError, unknown
+from recombine.auditing.models.inputs import Column, Inputs
 from recombine.errors import InputError
 
 Framework: TypeAlias = Literal["torch", "jax", "sklearn", "callable"]
@@ -20,6 +21,7 @@ MEMORY = 128 * 2**20
 MOST_ROWS = 4096
 
 _TRIED = 3
+_COMPARED = 16
 
 TRYING = "while trying a few rows"
 
@@ -54,6 +56,12 @@ class Backend(Protocol):
         """Outputs and activity of some rows; errors of the user's code say `stage`."""
         ...
 
+    def slopes(
+        self, inputs: Inputs, column: Column, layers: Sequence[str], stage: str
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Derivatives of outputs and activity along one column of the inputs; `NoDerivativeError` if there are none."""
+        ...
+
     def steady(self) -> AbstractContextManager[None]:
         """The model as it is evaluated: no dropout, no batch statistics; restored afterwards."""
         ...
@@ -69,7 +77,7 @@ class Model:
     **Attributes:**
 
     - `framework`: `"torch"`, `"jax"`, `"sklearn"` or `"callable"`; `name`: a word for it.
-    - `rows`: how many rows the inputs have.
+    - `inputs`: what it is fed with; `rows`: how many rows they have.
     - `layers`: layers that can be read, in the order of execution.
     - `shapes`: the shape of one row of every layer's activity; `output_shape`: that of one output.
     - `classes`: of a scikit-learn classifier, as its columns of outputs.
@@ -78,7 +86,7 @@ class Model:
     """
 
     def __init__(self, backend: Backend, inputs: Inputs, batch: int | None) -> None:
-        self._backend, self._inputs, self._batch = backend, inputs, _checked_batch(batch)
+        self._backend, self.inputs, self._batch = backend, inputs, _checked_batch(batch)
         self.framework, self.name, self.rows = backend.framework, backend.name, inputs.rows
         self.layers, self.classes, self.notes = backend.layers, backend.classes, backend.notes
         self.function = backend.function
@@ -107,10 +115,51 @@ class Model:
         size = _checked_batch(batch) or self._batch or self.batch_size(chosen)
         return self._chunks(chosen, min(size, self.rows))
 
+    def differentiable(self, column: Column, layers: Sequence[str], step: float) -> bool:
+        """Whether automatic derivatives along a column can be had, and are what differences of some rows say.
+
+        (A model that computes something without gradients has derivatives of zero.)
+        """
+        tried = self.inputs.spread(_COMPARED)
+        try:
+            exact = self._backend.slopes(tried, column, layers, TRYING)
+        except (NoDerivativeError, ModelError):
+            return False
+        by_steps = self._differences(tried, column, layers, step, TRYING)
+        return all(_close(exact[1][name], by_steps[1][name]) for name in layers)
+
+    def slopes(
+        self, column: Column, layers: Sequence[str], rows: Int[np.ndarray, " sample"], *, step: float | None
+    ) -> Iterator[Chunk]:
+        """How outputs and layers of some rows change with one column of the inputs, per unit of it.
+
+        - `rows`: which rows; those of a piece are counted among them.
+        - `step`: take central differences this wide on each side, instead of automatic derivatives.
+        """
+        size = self._batch or self.batch_size(layers)
+        for start in range(0, len(rows), size):
+            piece = slice(start, min(start + size, len(rows)))
+            inputs, stage = self.inputs.take(rows[piece]), "while looking how layers change with an input"
+            if step is None:
+                outputs, found = self._backend.slopes(inputs, column, layers, stage)
+            else:
+                outputs, found = self._differences(inputs, column, layers, step, stage)
+            yield Chunk(piece, outputs, found)
+
+    def _differences(
+        self, inputs: Inputs, column: Column, layers: Sequence[str], step: float, stage: str
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        ahead, behind = (self._backend.read(inputs.moved(column, by), layers, stage) for by in (step, -step))
+
+        def change(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+            return (one.astype(np.float64) - other) / (2 * step)
+
+        return change(ahead[0], behind[0]), {name: change(ahead[1][name], behind[1][name]) for name in layers}
+
     def batch_size(self, layers: Sequence[str] = ()) -> int:
         """How many rows are run at a time if nobody says."""
         for name in set(layers) - set(self._sizes):
-            _, found = self._backend.read(self._inputs.spread(_TRIED), (name,), TRYING)
+            _, found = self._backend.read(self.inputs.spread(_TRIED), (name,), TRYING)
             self._sizes[name] = found[name].nbytes / _TRIED
         row = self._row_size + sum(self._sizes[name] for name in layers)
         return int(np.clip(MEMORY // max(row, 1), 1, MOST_ROWS))
@@ -137,11 +186,11 @@ class Model:
 
     def _tell_unsteady(self, outputs: np.ndarray) -> None:
         """Notes if a row's outputs are drawn at random, or depend on the rows that are run with it."""
-        again, _ = self._backend.read(self._inputs.spread(_TRIED), (), TRYING)
+        again, _ = self._backend.read(self.inputs.spread(_TRIED), (), TRYING)
         if not _alike(outputs, again):
             self.notes.append("the model is random: the same rows give other outputs each time")
             return
-        alone, _ = self._backend.read(self._inputs.take(np.zeros(_TRIED, dtype=int)), (), TRYING)
+        alone, _ = self._backend.read(self.inputs.take(np.zeros(_TRIED, dtype=int)), (), TRYING)
         if not _alike(outputs[:1], alone[:1]):
             self.notes.append("outputs of a row depend on the rows that are run with it, so on the batch")
 
@@ -156,7 +205,7 @@ class Model:
             whole = self._backend.fixed and count < size
             index = np.minimum(np.arange(start, start + size), self.rows - 1) if whole else rows
             stage = f"while running rows {start} to {rows.stop - 1}"
-            outputs, activities = self._backend.read(self._inputs.take(index), layers, stage)
+            outputs, activities = self._backend.read(self.inputs.take(index), layers, stage)
             if whole:
                 outputs, activities = outputs[:count], {name: a[:count] for name, a in activities.items()}
             yield Chunk(rows, outputs, activities)
@@ -183,6 +232,11 @@ def _alike(one: np.ndarray, other: np.ndarray) -> bool:
         return bool(np.array_equal(one, other))
     finite = np.abs(one[np.isfinite(one)]).max(initial=0.0)
     return bool(np.allclose(one, other, rtol=1e-3, atol=1e-4 * finite, equal_nan=True))
+
+
+def _close(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether derivatives agree but for kinks and rounding."""
+    return bool(np.linalg.norm(one - other) <= 0.2 * np.linalg.norm(other) + 1e-6)
 
 
 def _checked_batch(batch: int | None) -> int | None:

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from recombine.auditing.models.calling import RowFunction
-from recombine.auditing.models.failing import user_code
-from recombine.auditing.models.inputs import Inputs
+from recombine.auditing.models.failing import NoDerivativeError, user_code
+from recombine.auditing.models.inputs import Column, Inputs
 from recombine.auditing.models.model import TRYING, Framework, chosen_layers
 from recombine.auditing.models.outputs import at, choose, rows_error, to_numpy
 from recombine.errors import InputError
@@ -98,6 +98,12 @@ class SklearnBackend:
                 rows = step.transform(rows)
             found[name] = to_numpy(rows)
         return rows, found
+
+    def slopes(
+        self, inputs: Inputs, column: Column, layers: Sequence[str], stage: str
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """None that are automatic."""
+        raise NoDerivativeError
 
     def steady(self) -> AbstractContextManager[None]:
         """Estimators have no modes."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from recombine.auditing.models.calling import RowFunction
-from recombine.auditing.models.failing import ModelError, user_code
-from recombine.auditing.models.inputs import Inputs
+from recombine.auditing.models.failing import ModelError, NoDerivativeError, user_code
+from recombine.auditing.models.inputs import Column, Inputs
 from recombine.auditing.models.model import TRYING, Framework, chosen_layers
 from recombine.auditing.models.outputs import Place, at, choose, first_array, rows_error, to_numpy
 from recombine.auditing.models.torch_modes import hooked, steady, unsteady
+from recombine.auditing.models.torch_slopes import slopes_of
 from recombine.errors import InputError
 
 _TRIALS = (2, 3, 7)
@@ -74,7 +75,7 @@ class TorchBackend:
         with torch.no_grad(), self.steady():
             tried = self._trials[3].convert(self._tensor)
             self._readers = {name: RowFunction(reader, tried) for name, reader in readers.items()}
-        self._axes = {call.name: call.axis for call in self.calls if call.axis is not None}
+        self._axes: dict[str, int] = {call.name: call.axis for call in self.calls if call.axis is not None}
         self.known = tuple(self._readers) if readers else tuple(self._axes)
         if layers is None:
             self._tell_left_out()
@@ -86,7 +87,37 @@ class TorchBackend:
         self, inputs: Inputs, layers: Sequence[str], stage: str
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Outputs and activity of some rows."""
-        caught: dict[str, np.ndarray] = {}
+        converted = inputs.convert(self._tensor)
+        with torch.no_grad(), self.steady():
+            outputs, caught = self._called(converted, layers, stage, to_numpy)
+            found = {name: self._readers[name](converted, stage) for name in layers if name in self._readers}
+        found = self._by_rows(outputs, caught, inputs.rows) | found
+        return outputs, {name: found[name] for name in layers}
+
+    def slopes(
+        self, inputs: Inputs, column: Column, layers: Sequence[str], stage: str
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Through the same hooks."""
+        converted = inputs.convert(self._tensor)
+        own = converted.parts[column.part]
+        if any(name in self._readers for name in layers) or not own.is_floating_point():
+            raise NoDerivativeError
+        along = torch.as_tensor(inputs.direction(column)).to(own)
+
+        def everything(part: Any) -> list[Any]:
+            moved = replace(converted, parts=converted.with_part(column, part))
+            outputs, caught = self._called(moved, layers, stage, torch.clone)
+            return [outputs, *(caught[name] for name in layers)]
+
+        with self.steady():
+            outputs, *found = map(to_numpy, slopes_of(everything, own, along))
+        return outputs, self._by_rows(outputs, dict(zip(layers, found, strict=True)), inputs.rows)
+
+    def _called(
+        self, inputs: Inputs, layers: Sequence[str], stage: str, take: Callable[[Any], Any]
+    ) -> tuple[Any, dict[str, Any]]:
+        """What is taken from outputs and from layers in one call of the module."""
+        caught: dict[str, Any] = {}
         counts: Counter[str] = Counter()
 
         def keep(name: str) -> Callable[..., None]:
@@ -94,24 +125,32 @@ class TorchBackend:
                 counts[name] += 1
                 call = _numbered(name, counts[name])
                 if call in layers:
-                    caught[call] = to_numpy(first_array(result))  # a copy: the next layer may work in place
+                    caught[call] = take(first_array(result))  # a copy: the next layer may work in place
 
             return hook
 
-        bases = dict.fromkeys(layer.split("#")[0] for layer in layers if layer not in self._readers)
-        converted = inputs.convert(self._tensor)
-        with torch.no_grad(), self.steady(), hooked([(self._names[name], keep(name)) for name in bases]):
-            with user_code(stage):
-                result = converted.feed(self._call)
-            found = {name: self._readers[name](converted, stage) for name in layers if name in self._readers}
-        with user_code(stage):
-            outputs = to_numpy(at(result, self._place))
-        if not outputs.ndim or len(outputs) != inputs.rows:
-            raise rows_error(outputs, inputs.rows)
-        for name in layers:
-            if name not in found:
-                found[name] = self._rows_first(name, caught.get(name), inputs.rows)
-        return outputs, {name: found[name] for name in layers}
+        own = [layer for layer in layers if layer not in self._readers]
+        hooks = [(self._names[name], keep(name)) for name in dict.fromkeys(one.split("#")[0] for one in own)]
+        with hooked(hooks), user_code(stage):
+            outputs = take(at(inputs.feed(self._call), self._place))
+        missing = [name for name in own if name not in caught]
+        if missing:
+            raise _skipped(missing[0])
+        return outputs, caught
+
+    def _by_rows(
+        self, outputs: np.ndarray, caught: Mapping[str, np.ndarray], rows: int
+    ) -> dict[str, np.ndarray]:
+        """Activity with rows first; refused if outputs or layers have another number of them."""
+        if not outputs.ndim or len(outputs) != rows:
+            raise rows_error(outputs, rows)
+        found = {}
+        for name, activity in caught.items():
+            axis = self._axes[name]
+            if activity.ndim <= axis or activity.shape[axis] != rows:
+                raise _skipped(name)
+            found[name] = np.moveaxis(activity, axis, 0)
+        return found
 
     def steady(self) -> AbstractContextManager[None]:
         """Eval mode within, and restored afterwards."""
@@ -203,13 +242,6 @@ class TorchBackend:
             call.name for call in self.calls if call.axis is not None and not (call.inside & readable)
         )
 
-    def _rows_first(self, name: str, activity: np.ndarray | None, rows: int) -> np.ndarray:
-        axis = self._axes[name]
-        assert axis is not None
-        if activity is None or activity.ndim <= axis or activity.shape[axis] != rows:
-            raise InputError("layers", name, "a layer that every row goes through; choose others by layers=")
-        return np.moveaxis(activity, axis, 0)
-
     def _tell_left_out(self) -> None:
         inner = {name for call in self.calls for name in call.inside}
         odd = [c.name for c in self.calls if c.axis is None and not c.inside and c.name not in inner]
@@ -226,6 +258,10 @@ class TorchBackend:
             self.notes.append(
                 f"the model ({kinds}) was in training mode; evaluated in eval mode and restored"
             )
+
+
+def _skipped(name: str) -> InputError:
+    return InputError("layers", name, "a layer that every row goes through; choose others by layers=")
 
 
 def _row_axis(found: Sequence[tuple[int, tuple[int, ...] | None]]) -> int | None:
