@@ -131,7 +131,7 @@ def audit(
     if answers is not None:
         told("comparing answers", 0.0)
         scores = score(cells, answers.measure, seed=seed)
-        found, failure, cause = behaviour(cells, scores, names, seed=seed)
+        found, failure, cause = behaviour(cells, scores, given.table, seed=seed)
     else:
         why = "There are no answers to judge" + (": the model raised an error." if view.trouble else ".")
         found = [open_finding(id, why) for id in ("composes", *IDS)]

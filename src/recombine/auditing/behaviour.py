@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from recombine.advice import Observations
 from recombine.auditing.cells import Cells
 from recombine.auditing.explanations import MOSTLY, Failure, explain, explains, preferred
 from recombine.auditing.extrapolation import orders_below
@@ -15,8 +15,9 @@ from recombine.auditing.finding import Finding, open_finding, plain
 from recombine.auditing.mixtures import superposed
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
 from recombine.auditing.scores import COMPOSES, NOTHING, Scores
-from recombine.auditing.seen_cells import answers_of_seen
+from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
 from recombine.auditing.trial import Explanation
+from recombine.auditing.words import cell_list
 from recombine.probes.superposition import correlations
 from recombine.report import fixed, number, percent
 
@@ -30,11 +31,12 @@ LEAST_CELLS = 5
 """Unseen cells below which no failure can be told from chance by permutation."""
 ADDITIVE = 0.99
 """Answers of which effects of single factors explain this much are sums."""
+SHOWN_CELLS = 3
 IDS = ("memorisation_leak", "shortcut", "superposition", "additive_only")
 
 
 def behaviour(
-    cells: Cells, scores: Scores, names: Sequence[str], *, seed: int = 0
+    cells: Cells, scores: Scores, table: Observations, *, seed: int = 0
 ) -> tuple[list[Finding], Failure | None, Explanation | None]:
     """The five findings, the rules that were tried, and the rule that explains the failure, if one does."""
     composes = _composes(scores)
@@ -52,7 +54,7 @@ def behaviour(
         chosen = None
     if chosen is not None and composes.holds is not False:
         composes = _not_composing(composes, scores)
-    facts = _Facts(cells, scores, names, failure, chosen, composes.holds)
+    facts = _Facts(cells, scores, table, failure, chosen, composes.holds)
     rest = [_leak(facts), _shortcut(facts), _superposition(facts, seed), _additive(facts)]
     return [composes, *rest], failure, chosen
 
@@ -64,12 +66,12 @@ class _Facts:
         self,
         cells: Cells,
         scores: Scores,
-        names: Sequence[str],
+        table: Observations,
         failure: Failure,
         chosen: Explanation | None,
         composes: bool | None,
     ) -> None:
-        self.cells, self.scores, self.names = cells, scores, names
+        self.cells, self.scores, self.table = cells, scores, table
         self.failure, self.chosen, self.composes = failure, chosen, composes
 
     def holds(self, id: str) -> bool | None:
@@ -201,10 +203,10 @@ def _shortcut(facts: _Facts) -> Finding:
         best = facts.chosen
     if best is None:
         return Finding(id, holds, UNKNOWN, means, facts.why_not(id), {})
-    words = " and ".join(f"'{facts.names[axis]}'" for axis in best.factors)
+    words = " and ".join(f"'{facts.table.space.names[axis]}'" for axis in best.factors)
     said, needed = _explained(facts, best)
     details = facts.details(id) | {
-        "factors": [facts.names[axis] for axis in best.factors],
+        "factors": [facts.table.space.names[axis] for axis in best.factors],
         "explained_of_answers": plain(said.value),
         "explained_of_truth": plain(needed),
     }
@@ -298,14 +300,16 @@ def _additive(facts: _Facts) -> Finding:
         "order": best.order,
         "explains_by_order": {str(one.order): plain(one.share.value) for one in orders},
         "r2_of_unseen_answers_by_order": _r2_by_order(facts),
+        "not_additive_at": _not_additive_at(facts, best.order),
     }
     if holds:
         what = "single factors" if best.order == 1 else f"up to {best.order} factors"
         error = facts.scores.baselines.get(f"additive_{best.order}")
-        off = f" (the best such sum has an error of {number(error.value)})" if error else ""
+        off = f"; the best such sum has an error of {number(error.value)}" if error else ""
+        worst = cell_list(details["not_additive_at"], SHOWN_CELLS)
         why = (
             f"Unseen answers are sums of effects of {what}; these explain {percent(best.share.value)} of what goes "
-            f"wrong. The task is not such a sum{off}, and interactions of more factors are missing."
+            f"wrong. The task is not such a sum (least at {worst}{off}): interactions of more factors are missing."
         )
     else:
         why = facts.why_not(id)
@@ -323,6 +327,15 @@ def _r2_by_order(facts: _Facts) -> dict[str, float | None]:
             left = ((seen.additive(order, cells.cells[chosen]) - said) ** 2).sum()
             found[str(order)] = plain(float(1 - left / spread)) if spread > 0 else None
     return found
+
+
+def _not_additive_at(facts: _Facts, order: int) -> list[dict[str, Any]]:
+    """The cells, by their levels, at which the task is furthest from the sum of effects that seen targets suggest."""
+    cells = facts.cells
+    known = np.flatnonzero(cells.known & cells.familiar)
+    off = cells.targets[known] - targets_of_seen(cells).additive(order, cells.cells[known])
+    worst = known[np.argsort(-(off**2).sum(axis=1), kind="stable")[:SHOWN_CELLS]]
+    return [facts.table.describe(cell) for cell in cells.cells[worst]]
 
 
 def _sums(cells: Cells) -> bool:

@@ -14,6 +14,7 @@ from recombine.auditing.finding import Finding
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.scores import Scores
 from recombine.auditing.trial import Explanation
+from recombine.auditing.words import cell_list
 from recombine.report import count
 
 SHOWN_CELLS = 4
@@ -76,11 +77,9 @@ def _by_cause(
         factor = " and ".join(names[axis] for axis in cause.factors)
         cells = [] if isinstance(forecast, str) else _breaking(forecast, cause.factors)
         if cells:
-            shown = "; ".join("(" + ", ".join(map(str, cell.values())) + ")" for cell in cells[:SHOWN_CELLS])
-            more = " …" if len(cells) > SHOWN_CELLS else ""
             yield Remedy(
                 "break_shortcut",
-                f"show {factor} with other targets in training, such as {shown}{more}",
+                f"show {factor} with other targets in training, such as {cell_list(cells, SHOWN_CELLS)}",
                 f"In training {factor} predicts the target well enough, so nothing else had to be learned.",
                 snippets.add_wrong_cells(framework),
             )
@@ -165,12 +164,10 @@ def _by_data(
         return
     added = forecast.additions()
     if added and forecast.order is not None:
-        shown = "; ".join("(" + ", ".join(map(str, cell.values())) + ")" for cell in added[:SHOWN_CELLS])
-        more = " …" if len(added) > SHOWN_CELLS else ""
         cells = "cell" if len(added) == 1 else "cells"
         yield Remedy(
             "add_cells",
-            f"add {count(len(added))} {cells} to training: {shown}{more}",
+            f"add {count(len(added))} {cells} to training: {cell_list(added, SHOWN_CELLS)}",
             f"With them training determines every unseen cell, if effects of up to {forecast.order} factors add up.",
             snippets.add_cells(framework),
         )
@@ -183,13 +180,11 @@ def _by_data(
         )
     cure = forecast.advice.flip
     if cure is not None and len(cure.cells):
-        named = [forecast.advice.table.describe(cell) for cell in cure.cells[:SHOWN_CELLS]]
-        shown = "; ".join("(" + ", ".join(map(str, cell.values())) + ")" for cell in named)
-        more = " …" if len(cure.cells) > SHOWN_CELLS else ""
+        named = [forecast.advice.table.describe(cell) for cell in cure.cells]
         cells = "cell" if len(cure.cells) == 1 else "cells"
         yield Remedy(
             "flip_cells",
-            f"add {count(len(cure.cells))} {cells} that break the shortcut: {shown}{more}",
+            f"add {count(len(cure.cells))} {cells} that break the shortcut: {cell_list(named, SHOWN_CELLS)}",
             "With them the largest margin, where cross-entropy leads, gets the other unseen cells right.",
             snippets.flip_cells(framework),
         )

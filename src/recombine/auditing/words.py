@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -136,6 +136,20 @@ def layer_sentence(report: AuditReport) -> str:
         first, last = (f"{fixed(scores[i], 2)} ('{hidden[i].name}')" for i in (0, -1))
         said += f"; independence of their directions {first if len(hidden) == 1 else f'{first} to {last}'}"
     return said
+
+
+def cell_list(cells: Sequence[Mapping[str, Any]], most: int) -> str:
+    """Some cells by their levels.
+
+    ```python
+    >>> from recombine.auditing.words import cell_list
+    >>> cell_list([{"colour": "red", "size": 3}, {"colour": "blue", "size": 1}], most=1)
+    '(red, 3) …'
+
+    ```
+    """
+    shown = "; ".join(f"({', '.join(map(str, cell.values()))})" for cell in cells[:most])
+    return f"{shown} …" if len(cells) > most else shown
 
 
 def interval(one: Estimate) -> str:
