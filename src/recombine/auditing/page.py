@@ -16,6 +16,7 @@ from recombine.auditing.pictures import (
     picture_of_examples,
     picture_of_forecast,
     picture_of_layers,
+    picture_of_room,
     pictures_of_errors,
 )
 from recombine.auditing.words import baseline_name, estimate_words, forecast_sentence, heading, interval
@@ -191,9 +192,8 @@ def _remedies(report: AuditReport) -> list[Any]:
 
 def _inside(report: AuditReport) -> list[Any]:
     blocks: list[Any] = []
-    picture = picture_of_layers(report)
-    if picture is not None:
-        blocks.append(picture)
+    pictures = (picture_of_layers(report), picture_of_room(report))
+    blocks += [picture for picture in pictures if picture is not None]
     if report.layers is not None and report.layers.layers:
         names = report.table.space.names
         columns = [Column("layer"), Column("units", "right")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -213,6 +214,63 @@ def picture_of_layers(report: AuditReport) -> Picture | None:
         "the same line. A model that re-entangles keeps the left curves high while the right one falls.",
         "Readability and independence of factors over layers",
     )
+
+
+def picture_of_room(report: AuditReport) -> Picture | None:
+    """Volume of unseen cells beside seen ones, and what tells cells apart, over layers."""
+    layers = report.layers
+    if layers is None or len(layers.layers) < 2:
+        return None
+    names = [layer.name for layer in layers]
+    gaps = np.array([layer.volume_gap.value for layer in layers])
+    factors = len(report.table.space.shape)
+    words, nothing = _order_words(factors), np.full(factors, np.nan)
+    shares = np.array([nothing if one.salience is None else one.salience.order_shares for one in layers])
+    shares = shares * [comb(factors, order) for order in range(1, factors + 1)]
+    known = [np.isfinite(one).any() for one in (gaps, shares)]
+    if not any(known):
+        return None
+    figure, panels = new_figure(columns=2, aspect=0.72)
+    room, salience = panels[0] if known[0] else panels[0, ::-1]
+    if known[0]:
+        most = max(0.5, 1.15 * float(np.nanmax(np.abs(gaps))))
+        layer_curves(
+            room,
+            names,
+            {"unseen cells": gaps[None]},
+            palette={"unseen cells": UNSEEN},
+            baselines={"as seen cells": 0.0},
+            limits=(-most, most),
+            title="How much room do unseen cells get?",
+            label="log10 volume, unseen over seen",
+        )
+    if known[1]:
+        layer_curves(
+            salience,
+            names,
+            {what: shares[None, :, order] for order, what in enumerate(words)},
+            limits=(min(0.0, float(np.nanmin(shares))) - 0.05, 1.05),
+            title="What tells cells apart?",
+            label="share of salience",
+        )
+    for panel, drawn in zip((room, salience), known, strict=True):
+        panel.set_visible(bool(drawn))
+    return Picture(
+        "room",
+        figure,
+        "How much room a layer gives unseen cells beside seen ones (0 as much, -1 a tenth; compare with the input, "
+        "where nothing is learned yet), and what its activity goes by: cells that share a level are alike to the "
+        "extent that single factors count, and only identical cells to the extent that whole combinations do. What is "
+        "stored for whole combinations does not carry over to new ones.",
+        "Volume of unseen cells and saliences over layers",
+    )
+
+
+def _order_words(factors: int) -> list[str]:
+    """What conjunctions of every order are called, from 1 to all factors."""
+    inner = {2: "pairs", 3: "triples"}
+    named = [inner.get(order, f"{order} factors") for order in range(2, factors)]
+    return ["single factors", *named, "whole combinations"]
 
 
 def picture_of_examples(report: AuditReport) -> Picture | None:
