@@ -91,7 +91,10 @@ def test_a_model_that_raises_shows_its_traceback(folder):
         (["predictions.csv", *FLAGS, "--slots", "a;b"], "numbers of inputs"),
         (["predictions.csv", *FLAGS, "--html", "page.pdf"], ".html"),
         (["--data", "nothing.npz"], "that exists"),
-        (["--data", "data.npz", "--factors", "colour,size"], "arrays of the data"),
+        (
+            ["--data", "data.npz", "--factors", "colour,size"],
+            "an array with an entry per row (arrays: colour, shape)",
+        ),
         (["--data", "data.npz", "--model", "nothing_here:at_all"], "nothing_here"),
         (["--data", "predictions.csv"], "npz"),
     ],

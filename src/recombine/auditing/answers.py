@@ -66,6 +66,7 @@ def read_answers(
     *,
     kind: Kind | None = None,
     classes: Sequence[Any] | None = None,
+    columns: Sequence[str] = (),
 ) -> Answers:
     """Brings targets and predictions into one form.
 
@@ -74,7 +75,8 @@ def read_answers(
     - `target`: `(rows, ...)` numbers, or `(rows,)` labels; NaN or None where it is not known; `None` for no targets.
     - `prediction`: the same; or `(rows, classes)` scores if the targets are labels.
     - `kind`: what it is; by default told from the values.
-    - `classes`: the labels that the columns of scores stand for; by default the sorted labels.
+    - `classes`: the labels that the columns of scores stand for; by default as `columns` are called, if they are
+        called after labels, or else the sorted labels.
 
     ```python
     >>> import numpy as np
@@ -97,7 +99,7 @@ def read_answers(
     chosen = kind or _kind(target, prediction, classes, notes)
     if chosen == "regression":
         return _quantities(target, prediction, notes)
-    return _labels(target, prediction, classes, notes)
+    return _labels(target, prediction, classes, columns, notes)
 
 
 def _array(field: str, values: Any) -> np.ndarray:
@@ -162,63 +164,89 @@ def _quantities(target: np.ndarray, prediction: np.ndarray, notes: list[str]) ->
 
 
 def _labels(
-    target: np.ndarray, prediction: np.ndarray, classes: Sequence[Any] | None, notes: list[str]
+    target: np.ndarray,
+    prediction: np.ndarray,
+    classes: Sequence[Any] | None,
+    columns: Sequence[str],
+    notes: list[str],
 ) -> Answers:
     if target.ndim != 1:
         raise InputError("target", f"shape {target.shape}", "(rows,) labels, since this is classification")
-    names, known = _names(target)
-    said = None if prediction.ndim > 1 else _names(prediction)[0]
-    if classes is not None:
-        levels = [_name(one) for one in classes]
-        if len(set(levels)) != len(levels):
-            raise InputError("classes", list(classes), "different labels")
-    else:
-        levels = sorted(set(names[known].tolist()), key=_order)
-    if prediction.ndim == 2:
-        levels = _levels_of_scores(levels, prediction.shape[1], given=classes is not None)
-        check_finite("prediction", prediction)
-        number = prediction.argmax(axis=1)
-    elif prediction.ndim > 2:
+    if prediction.ndim > 2:
         raise InputError(
             "prediction", f"shape {prediction.shape}", "(rows,) labels or (rows, classes) scores"
         )
-    elif (
-        len(levels) == 2
-        and prediction.dtype.kind == "f"
-        and not np.isin(prediction, [float(v) for v in levels if isinstance(v, int | float)]).all()
-    ):
+    names, known = _names(target)
+    right = set(names[known].tolist())
+    levels = sorted(right, key=_order) if classes is None else _given_classes(classes, right)
+    if prediction.ndim == 2:
+        check_finite("prediction", prediction)
+        if classes is None:
+            levels = _levels_of_scores(levels, prediction.shape[1], columns, notes)
+        elif len(levels) != prediction.shape[1]:
+            raise _other_count(prediction.shape[1], len(levels))
+        number = prediction.argmax(axis=1)
+    elif _is_score(prediction, levels):
         check_finite("prediction", prediction)
         number = (prediction > _threshold(prediction, levels, notes)).astype(int)
     else:
-        assert said is not None
-        missing = [one is None for one in said.tolist()]
-        if any(missing):
-            raise InputError(
-                "prediction", f"no answer in row {missing.index(True) + 1}", "an answer in every row"
-            )
-        if classes is None:
-            levels += sorted(set(said.tolist()) - set(levels), key=_order)
-        if known.any() and not set(said.tolist()) & set(names[known].tolist()):
-            shown = ", ".join(map(str, levels[:6]))
-            raise InputError(
-                "prediction", said[0], f"labels among those of the targets, {shown} (none of them is)"
-            )
-        strange = [one for one in said.tolist() if one not in levels]
-        if strange:
-            raise InputError(
-                "prediction", strange[0], f"one of the classes {', '.join(map(str, levels[:12]))}"
-            )
+        said = _said(prediction, levels, right, given=classes is not None, notes=notes)
+        levels += sorted(set(said) - set(levels), key=_order)
         place = {level: i for i, level in enumerate(levels)}
-        number = np.array([place[one] for one in said.tolist()])
-    unknown = sorted(set(names[known].tolist()) - set(levels), key=_order)
+        number = np.array([place[one] for one in said])
+    unknown = sorted(right - set(levels), key=_order)
     if unknown:
         raise InputError("target", unknown[0], f"one of the classes {', '.join(map(str, levels[:12]))}")
     if len(levels) < 2:
         raise InputError("target", f"the one label {levels[0] if levels else None!r}", "at least two classes")
     place = {level: i for i, level in enumerate(levels)}
-    right = np.array([place.get(one, 0) for one in names.tolist()])
+    wanted = np.array([place.get(one, 0) for one in names.tolist()])
     hot = np.eye(len(levels), dtype=np.float32)
-    return Answers("classification", hot[right], hot[number], known, (), tuple(levels), tuple(notes))
+    return Answers("classification", hot[wanted], hot[number], known, (), tuple(levels), tuple(notes))
+
+
+def _given_classes(classes: Sequence[Any], right: set[Any]) -> list[Any]:
+    """Classes as the user names them; words that stand for numbers, if the targets are numbers."""
+    levels = [_name(one) for one in classes]
+    if right and all(isinstance(one, int | float) for one in right):
+        levels = [_number(one) for one in levels]
+    if len(set(levels)) != len(levels):
+        raise InputError("classes", list(classes), "different labels")
+    return levels
+
+
+def _number(one: Any) -> Any:
+    try:
+        return _name(float(one))
+    except ValueError:
+        return one
+
+
+def _is_score(prediction: np.ndarray, levels: Sequence[Any]) -> bool:
+    """Whether one number a row is a score of the second of two classes, rather than a label."""
+    labels = [float(one) for one in levels if isinstance(one, int | float)]
+    return len(levels) == 2 and prediction.dtype.kind == "f" and not np.isin(prediction, labels).all()
+
+
+def _said(
+    prediction: np.ndarray, levels: Sequence[Any], right: set[Any], *, given: bool, notes: list[str]
+) -> list[Any]:
+    """Predicted labels; refused if none of them, or with `given` classes any, is strange to the targets."""
+    said = _names(prediction)[0].tolist()
+    if None in said:
+        raise InputError("prediction", f"no answer in row {said.index(None) + 1}", "an answer in every row")
+    strange = sorted(set(said) - set(levels), key=_order)
+    if right and not set(said) & right:
+        shown = ", ".join(map(str, levels[:6]))
+        raise InputError(
+            "prediction", said[0], f"labels among those of the targets, {shown} (none of them is)"
+        )
+    if strange and given:
+        raise InputError("prediction", strange[0], f"one of the classes {', '.join(map(str, levels[:12]))}")
+    if strange and right:
+        listed = ", ".join(repr(one) for one in strange[:4]) + (" …" if len(strange) > 4 else "")
+        notes.append(f"no target is {listed}, which the model answers at times")
+    return said
 
 
 def _names(values: np.ndarray) -> tuple[np.ndarray, Bool[np.ndarray, " rows"]]:
@@ -247,17 +275,34 @@ def _order(one: Any) -> tuple[int, Any]:
     return (1, one) if isinstance(one, str) else (0, one)
 
 
-def _levels_of_scores(levels: list[Any], columns: int, *, given: bool) -> list[Any]:
-    """The labels that columns of scores stand for."""
-    if len(levels) == columns:
-        return levels
-    whole = all(isinstance(one, int) and 0 <= one < columns for one in levels)
-    if not given and whole:
-        return list(range(columns))
-    raise InputError(
-        "prediction",
-        f"{columns} scores for {len(levels)} classes",
-        "a score for every class, with classes=... (--classes) if some never occur",
+def _levels_of_scores(levels: list[Any], count: int, columns: Sequence[str], notes: list[str]) -> list[Any]:
+    """The labels that columns of scores stand for: as the columns are called, by number, or in sorted order."""
+    named = [[one for one in levels if _called(column, one)] for column in columns]
+    if len(named) == len(levels) == count and all(len(one) == 1 for one in named):
+        found = [one[0] for one in named]
+        if len(set(found)) == count:
+            return found
+    if all(isinstance(one, int) and 0 <= one < count for one in levels):
+        return list(range(count))
+    if len(levels) != count:
+        raise _other_count(count, len(levels))
+    shown = ", ".join(map(str, levels[:6])) + (" …" if count > 6 else "")
+    notes.append(
+        f"columns of scores were taken as {shown}, in this order (classes=[...] or --classes names another)"
+    )
+    return levels
+
+
+def _called(column: str, label: Any) -> bool:
+    """Whether a column of scores is named after a label: `cat`, `p_cat`, `score.cat`."""
+    name, word = column.casefold(), str(label).casefold()
+    return name == word or (name.endswith(word) and not name[-len(word) - 1].isalnum())
+
+
+def _other_count(columns: int, classes: int) -> InputError:
+    got = f"{columns} scores for {classes} classes"
+    return InputError(
+        "prediction", got, "a score for every class, with classes=... (--classes) if some never occur"
     )
 
 

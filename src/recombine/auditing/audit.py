@@ -17,6 +17,7 @@ from recombine.auditing.finding import Finding, open_finding
 from recombine.auditing.forecast import Forecast, forecast
 from recombine.auditing.inner_layers import check_names, inner_layers
 from recombine.auditing.inside import (
+    FAILED,
     NO_LAYERS,
     UNREADABLE,
     cross_interaction,
@@ -102,6 +103,11 @@ def audit(
     """
     if prediction is None and model is None and activations is None and weights is None:
         raise InputError("prediction", None, "predictions, or a model with its inputs")
+    if model is None:
+        beside = {"inputs": inputs, "layers": layers, "output": output, "slots": slots, "batch": batch}
+        for field, got in beside.items():
+            if got is not None:
+                raise InputError(field, _shown(got), "a model beside it, which it is for")
     if not isinstance(seed, int) or seed < 0:
         raise InputError("seed", seed, "a whole number of at least 0")
     given = read_given(
@@ -119,7 +125,8 @@ def audit(
     notes, answers, units = list(view.notes), None, None
     if said is not None:
         answers, units = in_right_units(
-            read_answers(given.target, said, kind=kind, classes=classes), given.table.seen
+            read_answers(given.target, said, kind=kind, classes=classes, columns=given.score_names),
+            given.table.seen,
         )
         notes += answers.notes
         if given.prediction is not None and model is not None:
@@ -138,7 +145,7 @@ def audit(
     told("looking into layers", 0.0)
     inside = inner_layers(given, cells, view, activations, answers, unordered, notes, seed)
     slope = failure.slope.value if failure is not None else np.nan
-    why_none = NO_LAYERS if model is None or view.trouble else UNREADABLE
+    why_none = NO_LAYERS if model is None else FAILED if view.trouble else UNREADABLE
     found += [
         re_entanglement(inside, names, why_none),
         warped_geometry(inside, names, why_none),
@@ -163,7 +170,7 @@ def audit(
         remedies=tuple(remedies(by_id, cause, scores, expected, answers, names, view.framework)),
         forecast=expected,
         answers=answers,
-        by_cell=cells if answers is not None else None,
+        by_cell=cells,
         scores=scores,
         failure=failure,
         cause=cause,
@@ -172,6 +179,12 @@ def audit(
         profile=profile,
         notes=tuple(dict.fromkeys(notes)),
         trouble=view.trouble,
+    )
+
+
+def _shown(got: Any) -> Any:
+    return (
+        got if isinstance(got, str | int | list | tuple | dict) and len(str(got)) < 80 else type(got).__name__
     )
 
 

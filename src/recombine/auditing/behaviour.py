@@ -9,15 +9,15 @@ import numpy as np
 
 from recombine.advice import Observations
 from recombine.auditing.cells import Cells
-from recombine.auditing.explanations import MOSTLY, Failure, explain, explains, preferred
+from recombine.auditing.explanations import CHANCE, MOSTLY, Failure, explain, explains, preferred
 from recombine.auditing.extrapolation import orders_below
-from recombine.auditing.finding import Finding, open_finding, plain
+from recombine.auditing.finding import TITLES, Finding, open_finding, plain
 from recombine.auditing.mixtures import superposed
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
 from recombine.auditing.scores import COMPOSES, NOTHING, Scores
 from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
 from recombine.auditing.trial import Explanation
-from recombine.auditing.words import cell_list
+from recombine.auditing.words import cell_list, count_of
 from recombine.probes.superposition import correlations
 from recombine.report import fixed, number, percent
 
@@ -32,6 +32,10 @@ LEAST_CELLS = 5
 ADDITIVE = 0.99
 """Answers of which effects of single factors explain this much are sums."""
 SHOWN_CELLS = 3
+NO_SHARE = 0.005
+"""Shares of a failure that are said to be nothing."""
+MERE_CHANCE = 0.9
+"""If so many rearrangements do as well, more cells of this kind would not help."""
 IDS = ("memorisation_leak", "shortcut", "superposition", "additive_only")
 
 
@@ -40,9 +44,8 @@ def behaviour(
 ) -> tuple[list[Finding], Failure | None, Explanation | None]:
     """The five findings, the rules that were tried, and the rule that explains the failure, if one does."""
     composes = _composes(scores)
-    if not scores.cells_unseen or not scores.cells_seen:
-        which = "unseen" if scores.cells_seen else "seen"
-        why = f"No {which} cell has a target, so what the model says cannot be judged. Targets for some would do."
+    if scores.unjudged:
+        why = f"What the model says cannot be judged: {scores.unjudged}."
         return [composes, *(open_finding(id, why) for id in IDS)], None, None
     failure = explain(cells, seed=seed)
     chosen = None
@@ -83,10 +86,10 @@ class _Facts:
         if self.scores.skill.value <= NOTHING:
             return None
         best = self.failure.best(id)
-        if best is None:
-            return False if not self.failure.tried else None
         if self.scores.cells_unseen < LEAST_CELLS:
             return None
+        if best is None:
+            return False if not self.failure.tried else None
         return False if best.share.high < MOSTLY else None
 
     def why_not(self, id: str) -> str:
@@ -96,21 +99,32 @@ class _Facts:
         if self.scores.skill.value <= NOTHING and self.chosen is None:
             return "The seen combinations are not learned yet, so wrong answers elsewhere say nothing."
         if self.scores.cells_unseen < LEAST_CELLS:
-            return f"{self.scores.cells_unseen} unseen cells are too few to tell; {LEAST_CELLS} or more could decide."
+            few = count_of(self.scores.cells_unseen, "unseen cell")
+            are = "is" if self.scores.cells_unseen == 1 else "are"
+            return f"{few} {are} too few to tell; {LEAST_CELLS} or more could decide."
         best = self.failure.best(id)
         if best is None and id == "additive_only":
             return "The task is a sum of effects itself, as far as the seen and unseen cells show, so sums are right."
         if best is None or not np.isfinite(best.share.value):
             return "It says nothing about these answers."
-        share = f"It would explain {percent(max(0.0, best.share.value))} of what goes wrong on unseen cells"
+        if best.share.value <= NO_SHARE:
+            return "It explains nothing of what goes wrong on unseen cells."
+        share = f"It would explain {percent(best.share.value)} of what goes wrong on unseen cells"
         if self.chosen is not None and self.chosen.finding:
-            simpler = best.share.value >= self.chosen.share.value
-            other = "a simpler finding explains about as much" if simpler else "another finding explains more"
+            title, simpler = TITLES[self.chosen.finding], best.share.value >= self.chosen.share.value
+            other = (
+                f"{title}, which is simpler, explains about as much" if simpler else f"{title} explains more"
+            )
             return f"{share}; {other} ({percent(self.chosen.share.value)})."
         if self.chosen is not None:
             return f"{share}, but the model gives nearly the same answer everywhere, which is simpler."
         if explains(best) or best.share.value < MOSTLY:
             return f"{share}."
+        if best.chance <= CHANCE:
+            ends = " to ".join(percent(max(0.0, end)) for end in best.share.pair)
+            return f"{share}, give or take ({ends}); more unseen cells would decide."
+        if best.chance > MERE_CHANCE:
+            return f"{share}, but so it would if the same answers stood in any other order: they do not vary enough."
         luck = f"errors at random places look like that in {percent(best.chance)} of cases"
         return f"{share}, but {luck}; more unseen cells would decide."
 
@@ -131,10 +145,9 @@ class _Facts:
 def _composes(scores: Scores) -> Finding:
     means = "1 if unseen cells are handled like seen ones, 0 if like a constant would"
     holds = scores.composes
-    if not np.isfinite(scores.unseen.value) or not np.isfinite(scores.seen.value):
-        which = "unseen" if np.isfinite(scores.seen.value) else "seen"
-        why = f"No {which} cell has a target, so it cannot be said. Targets for five or more of them would decide."
-        return open_finding("composes", why, means)
+    if scores.unjudged:
+        lacking = " Targets for five or more cells would decide." if "target" in scores.unjudged else ""
+        return open_finding("composes", f"It cannot be said: {scores.unjudged}.{lacking}", means)
     seen, unseen = number(scores.seen.value), number(scores.unseen.value)
     constant = number(scores.constant)
     errors = f"Unseen combinations have an error of {unseen}, seen ones {seen}, a constant (over all cells) {constant}."
@@ -149,9 +162,10 @@ def _composes(scores: Scores) -> Finding:
         why = f"{errors} The seen ones are only partly learned; train longer, then ask again."
     else:
         low, high = scores.transfer.pair
+        ends = f"{percent(low)} to {percent(high)}; " if np.isfinite(low) else ""
         why = (
-            f"{errors} That is {percent(scores.transfer.value)} of the way, give or take ({percent(low)} to "
-            f"{percent(high)}; {percent(COMPOSES)} is asked for); more unseen cells would decide."
+            f"{errors} That is {percent(scores.transfer.value)} of the way, give or take ({ends}"
+            f"{percent(COMPOSES)} is asked for); more unseen cells would decide."
         )
     return Finding("composes", holds, scores.transfer, means, why, {})
 
@@ -171,7 +185,7 @@ def _leak(facts: _Facts) -> Finding:
     means = (
         "slope of unseen answers on the truth" if regression else "share of the failure that copies explain"
     )
-    estimate = failure.slope if regression else (best.share if best else UNKNOWN)
+    estimate = failure.slope if regression else (_as_share(best.share) if best else UNKNOWN)
     details = facts.details(id)
     if regression:
         details |= {"slope": plain(failure.slope.value), "slope_seen": plain(failure.slope_seen)}
@@ -209,20 +223,17 @@ def _shortcut(facts: _Facts) -> Finding:
         "factors": [facts.table.space.names[axis] for axis in best.factors],
         "explained_of_answers": plain(said.value),
         "explained_of_truth": plain(needed),
+        "explained_in_training": plain(_explained_in_training(facts.cells, best)),
     }
     if holds:
+        trained = percent(max(0.0, _explained_in_training(facts.cells, best)))
         why = (
-            f"{words} alone explains {percent(said.value)} of the answers for unseen combinations; of the truth it "
-            f"explains {percent(max(0.0, needed))}. "
-            + (
-                "That was enough in training."
-                if facts.scores.learned
-                else "That was not enough in training, either."
-            )
+            f"{words} alone explains {percent(said.value)} of the answers for unseen combinations. Of what would be "
+            f"right it explains {percent(max(0.0, needed))} there, and {trained} in training."
         )
     else:
         why = facts.why_not(id)
-    return Finding(id, holds, UNKNOWN if facts.composes is True else said, means, why, details)
+    return Finding(id, holds, UNKNOWN if facts.composes is True else _as_share(said), means, why, details)
 
 
 def _explained(facts: _Facts, best: Explanation) -> tuple[Estimate, float]:
@@ -248,7 +259,9 @@ def _explained(facts: _Facts, best: Explanation) -> tuple[Estimate, float]:
         return np.stack([((x - rule) ** 2).sum(axis=1), ((x - centre) ** 2).sum(axis=1)], axis=1)
 
     def r2(sums: np.ndarray) -> np.ndarray:
-        return 1 - sums[..., 0] / np.maximum(sums[..., 1], 1e-300)
+        left, spread = sums[..., 0], sums[..., 1]
+        varied = spread > 1e-12 * left
+        return 1 - np.divide(left, spread, out=np.full(left.shape, np.nan), where=varied)
 
     said, true = (parts(x[chosen].astype(np.float64)) for x in (cells.answers, cells.targets))
     found = sampler.estimate(float(r2(said.mean(axis=0))), r2(sampler.means(0, said)), [0])
@@ -313,7 +326,24 @@ def _additive(facts: _Facts) -> Finding:
         )
     else:
         why = facts.why_not(id)
-    return Finding(id, holds, UNKNOWN if facts.composes is True else best.share, means, why, details)
+    return Finding(
+        id, holds, UNKNOWN if facts.composes is True else _as_share(best.share), means, why, details
+    )
+
+
+def _explained_in_training(cells: Cells, best: Explanation) -> float:
+    """How much of the targets of seen cells the factors of a shortcut explain."""
+    seen = targets_of_seen(cells)
+    rule = seen.given(best.factors, seen.cells, by_rows=True)
+    if cells.kind == "classification":
+        return float(np.average((rule * seen.values).sum(axis=1), weights=seen.rows))
+    spread = ((seen.values - seen.values.mean(axis=0)) ** 2).sum()
+    return float(1 - ((seen.values - rule) ** 2).sum() / spread) if spread > 0 else np.nan
+
+
+def _as_share(one: Estimate) -> Estimate:
+    """Within 0 and 1: what is further from the answers than the truth explains nothing of them."""
+    return Estimate(*(float(np.clip(value, 0.0, 1.0)) for value in (one.value, one.low, one.high)))
 
 
 def _r2_by_order(facts: _Facts) -> dict[str, float | None]:

@@ -37,6 +37,7 @@ INTERACTS = 0.05
 """Share of second derivatives across parts above which they interact."""
 
 NO_LAYERS = "It needs the activity of layers: give a model with its inputs, or activations."
+FAILED = "The model raised an error before its layers could be read."
 UNREADABLE = (
     "The layers of this model cannot be seen; give layers={'name': function of the inputs} or activations."
 )
@@ -145,7 +146,10 @@ def warped_geometry(layers: Layers | None, names: Sequence[str], why_none: str) 
     if size >= WARPED:
         why = f"Layer '{name}' seems to give unseen combinations {times}, but too few cells say so; more would decide."
         return Finding(id, None, worst, means, why, details)
-    why = f"Unseen and seen combinations take up about the same room in every layer (most apart in '{name}')."
+    why = (
+        f"Beside the input no layer gives unseen combinations much more or less room than seen ones: at most "
+        f"{10**worst.value:.2f} times as much, in '{name}' (warped would be 2 or 0.5)."
+    )
     return Finding(id, False, worst, means, why, details)
 
 

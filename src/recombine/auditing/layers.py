@@ -225,7 +225,8 @@ def _factorisation(g: np.ndarray, sampler: Resampler) -> tuple[Estimate, Float[n
 
     def value(sums: np.ndarray) -> np.ndarray:
         top, bottom = sums[..., : len(pairs)], sums[..., len(pairs) :]
-        return (1 - top / np.maximum(bottom, 1e-30)).mean(axis=-1)
+        moves = bottom > 1e-30
+        return (1 - np.divide(top, bottom, out=np.full(top.shape, np.nan), where=moves)).mean(axis=-1)
 
     counts = sampler.counts
     draws = value(counts[0] @ both[:inside].astype(np.float32) + counts[1] @ both[inside:].astype(np.float32))

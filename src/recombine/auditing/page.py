@@ -248,7 +248,7 @@ def _examples(report: AuditReport) -> list[Any]:
     if picture is not None:
         return [picture]
     cells, answers = report.by_cell, report.answers
-    if cells is None or answers is None or not len(cells.outside):
+    if answers is None or not len(cells.outside):
         return []
     worst = cells.outside[np.argsort(-cells.error[cells.outside], kind="stable")[:MOST_CELLS]]
     worst = worst[cells.error[worst] > 0]

@@ -46,7 +46,7 @@ KINDS = (
 def pictures_of_errors(report: AuditReport) -> Iterator[Picture]:
     """Errors of single cells beside the baselines, and where they are."""
     cells, scores = report.by_cell, report.scores
-    if cells is None or scores is None or not scores.cells_unseen:
+    if scores is None or not scores.cells_unseen:
         return
     log = cells.kind == "regression"
     rng = np.random.default_rng(0)
@@ -276,7 +276,7 @@ def _order_words(factors: int) -> list[str]:
 def picture_of_examples(report: AuditReport) -> Picture | None:
     """Pictures: the worst unseen cells, what was wanted, what came out, and the sum of related seen pictures."""
     cells, answers = report.by_cell, report.answers
-    if cells is None or answers is None or answers.kind != "regression" or not len(cells.outside):
+    if answers is None or answers.kind != "regression" or not len(cells.outside):
         return None
     height, _, colour = picture_shape(answers.shape)
     if not height:

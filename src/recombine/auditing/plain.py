@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from recombine._version import __version__
@@ -59,14 +60,13 @@ def errors(report: AuditReport) -> dict[str, Any]:
 def cell_table(report: AuditReport) -> pl.DataFrame:
     """One row per cell that has rows."""
     cells = report.by_cell
-    if cells is None:
-        return pl.DataFrame()
+    error = np.full(len(cells.cells), np.nan) if report.answers is None else cells.error
     columns: dict[str, Any] = {
         factor.name: pl.Series(factor.levels).gather(cells.cells[:, axis])
         for axis, factor in enumerate(report.table.space.factors)
     }
     return pl.DataFrame(
-        columns | {"rows": cells.rows, "seen": cells.seen, "familiar": cells.familiar, "error": cells.error}
+        columns | {"rows": cells.rows, "seen": cells.seen, "familiar": cells.familiar, "error": error}
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 from jaxtyping import Float
 
 from recombine.advice import Observations, observe
-from recombine.advice.reading import check_columns, load
+from recombine.advice.reading import check_columns, did_you_mean, load
 from recombine.advice.table import values_of
 from recombine.errors import InputError
 from recombine.modularity.reading import read_arrays
@@ -21,6 +21,7 @@ Columns = str | Sequence[str]
 INPUT_NAMES = ("inputs", "x", "X")
 TARGET_NAMES = ("targets", "target", "y", "Y")
 SEEN_NAMES = ("seen", "train", "training")
+PREDICTION_NAMES = ("prediction", "predictions")
 MARK = "training rows"
 
 
@@ -29,6 +30,7 @@ class Given:
     """A table of cells with its training rows, and whatever columns or arrays go with it.
 
     - `words`: factors whose levels were given as words, even if they read like numbers (a CSV file has words only).
+    - `score_names`: what several columns of predictions are called.
     - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
     """
 
@@ -37,6 +39,7 @@ class Given:
     prediction: np.ndarray | None
     inputs: Any
     words: tuple[str, ...]
+    score_names: tuple[str, ...]
     numbers: Mapping[str, Float[np.ndarray, " rows"]]
 
 
@@ -56,10 +59,10 @@ def read_given(
     - `seen`: as `advise` takes it, or one true or false per row.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
     """
-    if table is None and not isinstance(factors, Mapping):
+    if table is None and not isinstance(factors, Mapping) and not hasattr(factors, "columns"):
         raise InputError("table", None, "a table, or factors as a mapping of names to columns")
     if table is None:
-        table, factors = factors, list(factors)  # type: ignore[arg-type]
+        table, factors = factors, [str(name) for name in getattr(factors, "columns", factors or ())]
     if factors is None or isinstance(factors, str) or not len(factors):
         raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
     if len(factors) < 2:
@@ -79,6 +82,8 @@ def read_given(
     if condition is not None:
         wanted[condition.split("=")[0].rstrip("!").strip()] = "seen"
     name, frame = load(table, dict.fromkeys(factors, "factors") | wanted)
+    if not len(frame):
+        raise InputError("table", f"{name} without rows", "at least one row")
     check_columns(name, frame.columns, dict.fromkeys(factors, "factors") | wanted)
     if condition is None:
         condition, frame = MARK, frame.with_columns(pl.Series(MARK, _mark(seen, len(frame))))
@@ -91,7 +96,8 @@ def read_given(
     words = () if _is_csv(table) else tuple(name for name in factors if frame[name].dtype == pl.String)
     values = {name: values_of(frame, name) for name in factors if name not in words}
     numbers = {name: column for name, column in values.items() if column.dtype != object}
-    return Given(found, columns["target"], columns["prediction"], columns["inputs"], words, numbers)
+    scores = _names(named["prediction"])
+    return Given(found, columns["target"], columns["prediction"], columns["inputs"], words, scores, numbers)
 
 
 def _is_csv(table: Any) -> bool:
@@ -104,7 +110,10 @@ def _unless_rows(given: Any, table: Any) -> Any:
     if isinstance(given, str) or len(names) < 2 or isinstance(table, str | Path):
         return given
     known = [str(name) for name in getattr(table, "columns", table)]
-    return given if all(name in known for name in names) else np.array(given, dtype=object)
+    rows = len(table) if hasattr(table, "columns") else len(next(iter(table.values()), ()))
+    if all(name in known for name in names) or len(names) != rows:
+        return given
+    return np.array(given, dtype=object)
 
 
 def _names(given: Any) -> tuple[str, ...]:
@@ -174,38 +183,59 @@ def _is_number(one: Any) -> bool:
     return one is None or (isinstance(one, int | float | np.number) and not isinstance(one, bool))
 
 
-def read_data(path: Path | str) -> dict[str, Any]:
-    """An `.npz` file as arguments of `audit`: inputs, targets, training mark and factors by their names.
+def read_data(
+    path: Path | str,
+    *,
+    inputs: str | None = None,
+    target: str | None = None,
+    prediction: str | None = None,
+    seen: str | None = None,
+    factors: Sequence[str] | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """An `.npz` file as arguments of `audit`, and the arrays that were left over.
 
-    `inputs` or `x`, `targets` or `y` (may be missing), `seen` or `train`; every other array with one entry per row is a
-    factor, in the file's order. Words must be stored as fixed-width strings, since nothing is unpickled.
+    Arrays are found by the names that are given. By default these are `inputs` or `x` (not needed beside a
+    `prediction`), `targets` or `y` (may be missing), `seen` or `train`, and every other array with one entry per row is
+    a factor, in the file's order. Words must be stored as fixed-width strings, since nothing is unpickled.
     """
     arrays = read_arrays("data", path)
 
-    def take(names: Sequence[str], field: str, needed: bool) -> np.ndarray | None:
-        for name in names:
+    def take(field: str, asked: str | None, names: Sequence[str], what: str) -> np.ndarray | None:
+        for name in names if asked is None else [asked]:
             if name in arrays:
                 return arrays.pop(name)
-        if needed:
+        if asked is not None:
+            raise InputError(field, asked, f"an array of {Path(path).name}{_near(asked, arrays)}")
+        if what:
             listed = ", ".join(arrays) or "nothing"
-            raise InputError(
-                "data", f"{Path(path).name} with {listed}", f"an array {' or '.join(names)} ({field})"
-            )
+            expected = f"an array {' or '.join(names)} ({what})"
+            raise InputError("data", f"{Path(path).name} with {listed}", expected)
         return None
 
-    inputs = take(INPUT_NAMES, "the model's inputs, a row each", True)
-    targets = take(TARGET_NAMES, "targets", False)
-    seen = take(SEEN_NAMES, "true for training rows", True)
-    assert inputs is not None
-    prediction = arrays.pop("prediction", None)
-    for name, array in (("seen", seen), ("targets", targets)):
-        if array is not None and (array.ndim < 1 or len(array) != len(inputs)):
+    said = take("prediction", prediction, PREDICTION_NAMES, "")
+    shown = take("inputs", inputs, INPUT_NAMES, "the model's inputs, a row each" if said is None else "")
+    targets = take("target", target, TARGET_NAMES, "")
+    marks = take("seen", seen, SEEN_NAMES, "true for training rows")
+    rows = said if shown is None else shown
+    assert rows is not None
+    for name, array in (("seen", marks), ("targets", targets)):
+        if array is not None and (array.ndim < 1 or len(array) != len(rows)):
+            what = "predictions" if shown is None else "inputs"
             raise InputError(
-                "data", f"{name} of shape {array.shape}", f"a row for each of the {len(inputs)} inputs"
+                "data", f"{name} of shape {array.shape}", f"a row for each of the {len(rows)} {what}"
             )
-    factors = {name: array for name, array in arrays.items() if array.shape == (len(inputs),)}
-    if not factors:
+    columns = {name: array for name, array in arrays.items() if array.shape == (len(rows),)}
+    if not columns:
         listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
-        expected = f"factors: arrays with an entry for each of the {len(inputs)} rows of inputs"
+        expected = f"factors: arrays with an entry for each of the {len(rows)} rows"
         raise InputError("data", f"other arrays: {listed}", expected)
-    return {"factors": factors, "seen": seen, "target": targets, "prediction": prediction, "inputs": inputs}
+    for name in factors or ():
+        if name not in columns:
+            raise InputError("factors", name, f"an array with an entry per row{_near(name, columns)}")
+    chosen = {name: columns[name] for name in (columns if factors is None else factors)}
+    given = {"factors": chosen, "seen": marks, "target": targets, "prediction": said, "inputs": shown}
+    return given, [name for name in arrays if name not in chosen]
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    return did_you_mean(name, list(known), "arrays")

@@ -43,7 +43,7 @@ class AuditReport:
     remedies: Sequence[Remedy]
     forecast: Forecast | str
     answers: Answers | None
-    by_cell: Cells | None
+    by_cell: Cells
     scores: Scores | None
     failure: Failure | None
     cause: Explanation | None

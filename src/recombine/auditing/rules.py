@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool
 
-from recombine.auditing.cells import Cells
+from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.extrapolation import FromSeen, orders_below
 from recombine.auditing.mixtures import superposition
 from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
 from recombine.auditing.trial import Explanation, Trial, best_of, chance_of, lengths
 from recombine.theory import subsets
-from recombine.theory.conjunctions import Subset
+from recombine.theory.conjunctions import Subset, codes_of
 
 SUM = 0.05
 """A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
@@ -40,6 +40,8 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
     pictures = is_picture(cells)
     yield _constant(trial, seen.constant(wanted))
     for subset in subsets(len(cells.sizes), min(3, len(cells.sizes) - 1), least=1):
+        if _suffice(cells, subset):
+            continue
         found = [
             trial.fixed("given", seen.given(subset, wanted, by_rows=rows), subset) for rows in (True, False)
         ]
@@ -58,6 +60,23 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
         yield _slope_rule(trial)
     if pictures:
         yield superposition(trial, seen, wanted)
+
+
+def _suffice(cells: Cells, subset: Subset) -> bool:
+    """Whether the task depends on some factors alone, so that going by them is no shortcut.
+
+    What is left of a cell's target is told from the other cells with the same levels there.
+    """
+    known = np.flatnonzero(cells.known & cells.familiar)
+    targets = cells.targets[known].astype(np.float64)
+    codes = codes_of(cells.cells[known], subset, cells.sizes)
+    _, group, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    means = means_by_cell(targets, group, len(counts))
+    spread = lengths(targets - targets.mean(axis=0))
+    alone = counts[group] < 2
+    grow = (counts[group] / np.maximum(counts[group] - 1, 1)) ** 2
+    left = np.where(alone, spread, grow * lengths(targets - means[group]))
+    return bool(left.sum() <= SUM * spread.sum())
 
 
 def _function(trial: Trial, subset: Subset) -> Explanation | None:

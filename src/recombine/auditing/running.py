@@ -12,6 +12,9 @@ from jaxtyping import Int
 
 from recombine.advice.table import values_of
 from recombine.auditing.models import Model, ModelError, as_model
+from recombine.auditing.models.callable_model import callable_name
+from recombine.auditing.models.inputs import as_inputs
+from recombine.auditing.models.opening import framework_of
 from recombine.auditing.reading import Given
 from recombine.auditing.slopes import Slopes, factor_inputs, take_slopes
 from recombine.auditing.tally import Tally
@@ -52,10 +55,10 @@ def run_model(
     """Runs the model on all rows; what it raises is kept, and nothing else is lost."""
     if given.inputs is None:
         raise InputError("inputs", None, "the model's inputs, a row for each row of the table")
-    view = View()
-    rows = len(given.table.cells)
+    rows, inputs = len(given.table.cells), _inputs(given.inputs, model)
+    view = View(callable_name(model), framework_of(model, as_inputs(inputs)))
     try:
-        opened = as_model(model, _inputs(given.inputs, model), layers=layers, output=output, batch=batch)
+        opened = as_model(model, inputs, layers=layers, output=output, batch=batch)
         if opened.rows != rows:
             raise InputError("inputs", f"{opened.rows} rows", f"as many as the table has, {rows}")
         view.model, view.name, view.framework = opened, opened.name, opened.framework

@@ -37,6 +37,7 @@ class Scores:
     - `transfer`: (C - unseen) / (C - seen), C being a constant's error over all cells: 1 if unseen cells are
         handled like seen ones, 0 if like a constant would.
     - `skill`: the share of a constant's error that the model removes on seen cells.
+    - `unjudged`: why nothing can be said, empty if something can.
     """
 
     measure: str
@@ -50,6 +51,7 @@ class Scores:
     baselines: Mapping[str, Estimate]
     transfer: Estimate
     skill: Estimate
+    unjudged: str = ""
 
     @property
     def learned(self) -> bool:
@@ -59,7 +61,7 @@ class Scores:
     @property
     def composes(self) -> bool | None:
         """Whether unseen cells are handled like seen ones; `None` if that cannot be told."""
-        if not np.isfinite(self.unseen.value) or not np.isfinite(self.seen.value):
+        if self.unjudged:
             return None
         if self.skill.value <= NOTHING or self.transfer.high < COMPOSES:
             return False
@@ -119,7 +121,22 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
         baselines,
         transfer,
         skill,
+        _unjudged(cells),
     )
+
+
+def _unjudged(cells: Cells) -> str:
+    if not cells.known.any():
+        return "there are no targets"
+    if not len(cells.inside):
+        return "no seen cell has a target"
+    if not (~cells.seen & cells.familiar).any():
+        return "every unseen cell has a level that training never shows, so that this split does not test composition"
+    if not len(cells.outside):
+        return "no unseen cell has a target"
+    if not cells.error_of_constant[cells.inside].any():
+        return "all seen cells have the same target, so that there is nothing to learn from them"
+    return ""
 
 
 def _baselines(
@@ -138,8 +155,8 @@ def _baselines(
         if cells.kind == "classification":
             found[name] = np.maximum(1 - (truth * said).sum(axis=1).round(12), 0.0)
         else:
-            off = ((truth - said) ** 2).mean(axis=1)
-            found[name] = np.where(off > EXACT * found["constant"].mean(), off, 0.0) + cells.scatter[outside]
+            off = ((truth - said) ** 2).mean(axis=1) + cells.scatter[outside]
+            found[name] = np.where(off > EXACT * found["constant"].mean(), off, 0.0)
     return found
 
 

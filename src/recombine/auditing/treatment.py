@@ -15,7 +15,7 @@ from recombine.auditing.forecast import Forecast
 from recombine.auditing.scores import Scores
 from recombine.auditing.trial import Explanation
 from recombine.auditing.words import cell_list
-from recombine.report import count
+from recombine.report import count, percent
 
 SHOWN_CELLS = 4
 
@@ -75,12 +75,13 @@ def _by_cause(
     if finding == "shortcut":
         assert cause is not None
         factor = " and ".join(names[axis] for axis in cause.factors)
+        trained = percent(max(0.0, findings["shortcut"].details["explained_in_training"] or 0.0))
         cells = [] if isinstance(forecast, str) else _breaking(forecast, cause.factors)
         if cells:
             yield Remedy(
                 "break_shortcut",
                 f"show {factor} with other targets in training, such as {cell_list(cells, SHOWN_CELLS)}",
-                f"In training {factor} predicts the target well enough, so nothing else had to be learned.",
+                f"In training {factor} goes with the target ({trained}), so that less had to be learned of the rest.",
                 snippets.add_wrong_cells(framework),
             )
         if (

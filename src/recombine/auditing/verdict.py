@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
+from recombine.auditing.behaviour import IDS
 from recombine.auditing.calibration import Units
-from recombine.auditing.explanations import CHANCE, Failure
+from recombine.auditing.explanations import CHANCE, MOSTLY, Failure
 from recombine.auditing.finding import TITLES, Finding
 from recombine.auditing.scores import NOTHING, Scores
 from recombine.auditing.trial import Explanation
+from recombine.auditing.words import count_of
 from recombine.report import fixed, percent
 
 PARTLY = 0.25
@@ -46,11 +46,10 @@ def _verdict(
     if scores is None:
         why = "the model raised an error" if trouble else "there are no answers to judge"
         return f"Undecided: {why}; what the split alone says is below."
-    for which, error in (("unseen", scores.unseen), ("seen", scores.seen)):
-        if not np.isfinite(error.value):
-            return f"Undecided: whether the model composes {listed} cannot be said: no {which} cell has a target."
+    if scores.unjudged:
+        return f"Undecided: whether the model composes {listed} cannot be said: {scores.unjudged}."
     composes = findings["composes"].holds
-    cells = f"{scores.cells_unseen} unseen combination{'s' if scores.cells_unseen != 1 else ''}"
+    cells = count_of(scores.cells_unseen, "unseen combination")
     if composes is True:
         return f"The model composes {listed}: unseen combinations are handled like seen ones."
     if (scores.skill.value <= NOTHING and cause is None) or (cause is not None and cause.rule == "constant"):
@@ -61,6 +60,11 @@ def _verdict(
     if composes is False and not scores.learned:
         return f"The model does not compose {listed}, and has not learned the seen combinations either."
     if composes is False:
+        likely = [findings[id] for id in IDS if findings[id].holds is None and _fits(failure, id)]
+        if likely:
+            named = " or ".join(one.title for one in likely)
+            why = f"Why cannot be told from {cells}: it may be {named}, or chance."
+            return f"The model does not compose {listed}. {why}"
         return (
             f"The model does not compose {listed}; none of the known patterns (memory, shortcut, superposition, sums) "
             f"accounts for most of its wrong answers{_nearest(failure)}."
@@ -68,9 +72,14 @@ def _verdict(
     if not scores.learned:
         return f"Undecided: the seen combinations are only partly learned, so composing {listed} cannot be judged yet."
     how = f" {how}" if how else ""
-    return (
-        f"Undecided: {cells} are too few, or too different, to say whether the model composes {listed}.{how}"
-    )
+    are = "is" if scores.cells_unseen == 1 else "are"
+    return f"Undecided: {cells} {are} too few, or too different, to say whether the model composes {listed}.{how}"
+
+
+def _fits(failure: Failure | None, id: str) -> bool:
+    """Whether a pattern would account for most of what goes wrong, were it not for chance."""
+    best = None if failure is None else failure.best(id)
+    return best is not None and best.share.value >= MOSTLY
 
 
 def _nearest(failure: Failure | None) -> str:

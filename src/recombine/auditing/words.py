@@ -138,6 +138,19 @@ def layer_sentence(report: AuditReport) -> str:
     return said
 
 
+def count_of(number: int, what: str) -> str:
+    """A number of things.
+
+    ```python
+    >>> from recombine.auditing.words import count_of
+    >>> count_of(1, "unseen cell"), count_of(2000, "unseen cell")
+    ('1 unseen cell', '2,000 unseen cells')
+
+    ```
+    """
+    return f"{count(number)} {what}{'' if number == 1 else 's'}"
+
+
 def cell_list(cells: Sequence[Mapping[str, Any]], most: int) -> str:
     """Some cells by their levels.
 

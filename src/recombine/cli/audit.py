@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,7 +42,8 @@ def audit(
         Path | None,
         typer.Option(
             "--data",
-            help="An .npz file for --model: arrays inputs (or x), targets (y), seen (train); others are factors.",
+            help="An .npz file for --model: arrays inputs (or x), targets (y), seen (train); others are factors. "
+            "--inputs, --target, --seen, --prediction and --factors name others.",
         ),
     ] = None,
     inputs: Annotated[
@@ -49,7 +53,8 @@ def audit(
         Path | None,
         typer.Option(
             "--weights",
-            help="A .safetensors or .npz file with the model's weights; loaded into a PyTorch --model.",
+            help="A .safetensors or .npz file with the model's weights: loaded into a PyTorch --model (.eqx into an "
+            "Equinox one), and otherwise looked through for modules.",
         ),
     ] = None,
     activations: Annotated[
@@ -86,6 +91,7 @@ def audit(
     from recombine.auditing import audit as run
     from recombine.auditing.reading import read_data
 
+    spare: list[str] = []
     check_page_path(html, "html")
     check_table_path("cells", cells)
     if (table is None) == (data is None):
@@ -95,28 +101,31 @@ def audit(
         raise InputError(
             "table", str(table) if table else None, f"{way}--data FILE.npz with --model, not both"
         )
+    opened, left = _model(model, weights)
     given: dict[str, Any] = {}
     if data is not None:
-        given = read_data(data)
-        if factors is not None:
-            given["factors"] = _chosen(given["factors"], _words(factors) or [])
+        given, spare = read_data(
+            data, inputs=inputs, target=target, prediction=prediction, seen=seen, factors=_words(factors)
+        )
+        if opened is None and given["prediction"] is not None:
+            given["inputs"] = None
     else:
         given = {
             "factors": _words(factors),
             "seen": seen,
             "target": _columns(target),
+            "prediction": _columns(prediction),
             "inputs": _words(inputs),
         }
-    if prediction is not None:
-        given["prediction"] = _columns(prediction)
-    with progress_lines() as told:
+    # What a model prints goes elsewhere: the report, or the JSON, stands alone.
+    with progress_lines() as told, redirect_stdout(sys.stderr):
         found = run(
             table,
             **given,
-            model=_model(model, weights),
+            model=opened,
             layers=_words(layers),
             activations=activations,
-            weights=weights if model is None else None,
+            weights=left,
             slots=_slots(slots),
             output=int(output) if output is not None and output.lstrip("-").isdecimal() else output,
             kind=kind,  # type: ignore[arg-type]  # it is checked there
@@ -126,6 +135,10 @@ def audit(
             seed=seed,
             progress=told,
         )
+    if data is not None:
+        noted = [f"arrays of {data.name} that were not used: {', '.join(spare)}"] if spare else []
+        table_name = replace(found.table, name=data.name)
+        found = replace(found, table=table_name, notes=(*found.notes, *noted))
     if cells is not None:
         write_table(found.cells(), cells)
     if html is not None:
@@ -148,24 +161,24 @@ def _columns(text: str | None) -> str | list[str] | None:
     return words[0] if words and len(words) == 1 else words
 
 
-def _chosen(factors: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    unknown = [name for name in names if name not in factors]
-    if unknown:
-        raise InputError(
-            "factors", unknown[0], f"arrays of the data with an entry per row: {', '.join(factors)}"
-        )
-    return {name: factors[name] for name in names}
-
-
-def _model(name: str | None, weights: Path | None) -> Any:
+def _model(name: str | None, weights: Path | None) -> tuple[Any, Path | None]:
+    """The model, with its weights if they can be loaded; otherwise they are left for the report on modules."""
     if name is None:
-        return None
-    from recombine.auditing.models import import_model, load_weights
+        return None, weights
+    from recombine.auditing.models import ModelError, import_model, load_weights, takes_weights
 
-    model = import_model(name)
-    if weights is not None:
-        load_weights(model, weights)
-    return model
+    try:
+        with redirect_stdout(sys.stderr):
+            model = import_model(name)
+            if weights is None or not takes_weights(model):
+                return model, weights
+            return load_weights(model, weights), None
+    except ModelError as error:
+        if "No module named 'torch'" in error.words:
+            expected = 'a model whose imports are installed; PyTorch is with pip install "recombine[torch]"'
+            raise InputError("model", name, expected) from None
+        typer.echo(error.trace.rstrip(), err=True)
+        raise InputError("model", name, f"one that can be imported and made ({error.words})") from None
 
 
 def _slots(text: str | None) -> Any:

@@ -12,7 +12,7 @@ from types import TracebackType
 from recombine.errors import InputError
 
 _HERE = str(Path(__file__).parent)
-_MOST_NAMES = 12
+_MOST_NAMES = 100
 
 
 class ModelError(Exception):
@@ -51,7 +51,7 @@ def user_code(stage: str) -> Iterator[None]:
         yield
     except ModelError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise as_model_error(stage, error) from error
 
 
@@ -83,7 +83,7 @@ def unknown(field: str, name: object, known: Sequence[object], *, otherwise: str
     if not known:
         return InputError(field, name, otherwise or "nothing: there is none to choose from")
     names = [str(each) for each in known]
-    near = difflib.get_close_matches(str(name), names, n=1)
+    near = [one for one in difflib.get_close_matches(str(name), names, n=1) if one != name]
     hint = f" (did you mean {near[0]}?)" if near else ""
     listed = [*names[:_MOST_NAMES], "..."] if len(names) > _MOST_NAMES else names
     return InputError(field, name, f"one of: {', '.join(listed)}{hint}")

@@ -33,6 +33,10 @@ def import_model(name: str) -> Any:
     ```
     """
     module_name, colon, attribute = name.partition(":")
+    if module_name.endswith(".py") and "/" not in module_name and attribute:
+        raise InputError(
+            "model", name, f"{_FORM} (did you mean {module_name.removesuffix('.py')}:{attribute}?)"
+        )
     if not colon or not module_name or not attribute or "/" in module_name or module_name.endswith(".py"):
         raise InputError("model", name, _FORM)
     with _current_folder():
@@ -68,7 +72,10 @@ def _made(found: Any, name: str) -> Any:
     needed = _needed(found)
     if not needed:
         with user_code(f"while calling {name}()"):
-            return found()
+            made = found()
+        if made is None:
+            raise InputError("model", f"{name}() gives None", "a function that returns the model")
+        return made
     if isinstance(found, type):
         got = f"the class {name}, which needs {', '.join(needed)}"
         raise InputError("model", got, "a model, or a function without arguments that makes it")
@@ -95,8 +102,14 @@ def _public(module: Any) -> list[str]:
         if not isinstance(value, ModuleType) and (callable(value) or hasattr(value, "predict"))
     ]
     own = getattr(module, "__name__", None)
-    defined = [name for name in usable if getattr(values[name], "__module__", own) == own]
+    defined = [name for name in usable if _module_of(values[name], own) == own]
     return defined or usable
+
+
+def _module_of(value: Any, own: str | None) -> str | None:
+    """Where functions and classes are defined; objects made of them belong to the module that holds them."""
+    is_definition = isinstance(value, type) or inspect.isroutine(value)
+    return getattr(value, "__module__", own) if is_definition else own
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,22 @@ def load_weights(model: Any, path: str | Path) -> Any:
     if equinox is not None and isinstance(model, equinox.Module):
         return _load_equinox(equinox, model, Path(path))
     raise InputError("model", type(model).__name__, "a PyTorch or Equinox module to load weights into")
+
+
+def takes_weights(model: Any) -> bool:
+    """Whether weights can be loaded into a model.
+
+    ```python
+    >>> from recombine.auditing.models import takes_weights
+    >>> takes_weights(abs)
+    False
+
+    ```
+    """
+    kinds = [(sys.modules.get("torch"), "nn.Module"), (sys.modules.get("equinox"), "Module")]
+    return any(
+        library is not None and isinstance(model, attrgetter(name)(library)) for library, name in kinds
+    )
 
 
 def _load_torch(torch: Any, model: Any, path: str | Path) -> None:

@@ -220,7 +220,7 @@ def chosen_layers(
     """The layers that were asked for, in the order of execution."""
     if layers is None:
         return default
-    asked = [layers] if isinstance(layers, str) else list(layers)
+    asked = [layers] if isinstance(layers, str) else [str(name) for name in layers]
     for name in asked:
         if name not in known:
             raise unknown("layers", name, default or tuple(known), otherwise=_NO_LAYERS)

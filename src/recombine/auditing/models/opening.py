@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recombine.auditing.models.inputs import Inputs, as_inputs
-from recombine.auditing.models.model import Backend, Model
+from recombine.auditing.models.model import Backend, Framework, Model
 from recombine.errors import InputError
 
 Layers = Sequence[str] | Mapping[str, Callable[..., Any]] | None
@@ -53,16 +53,36 @@ def as_model(
     return Model(_backend(model, rows, layers, output), rows, batch)
 
 
-def _backend(model: Any, inputs: Inputs, layers: Layers, output: str | int | None) -> Backend:
+def framework_of(model: Any, inputs: Inputs) -> Framework:
+    """What a model is written in, as far as can be seen without importing anything.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.models.inputs import as_inputs
+    >>> from recombine.auditing.models.opening import framework_of
+    >>> framework_of(np.sin, as_inputs(np.zeros(3)))
+    'callable'
+
+    ```
+    """
     if _is_torch(model):
+        return "torch"
+    if _is_jax(model, inputs):
+        return "jax"
+    return "sklearn" if hasattr(model, "predict") else "callable"
+
+
+def _backend(model: Any, inputs: Inputs, layers: Layers, output: str | int | None) -> Backend:
+    framework = framework_of(model, inputs)
+    if framework == "torch":
         from recombine.auditing.models.torch_model import TorchBackend
 
         return TorchBackend(model, inputs, layers, output)
-    if _is_jax(model, inputs):
+    if framework == "jax":
         from recombine.auditing.models.jax_model import jax_backend
 
         return jax_backend(model, inputs, layers, output)
-    if hasattr(model, "predict"):
+    if framework == "sklearn":
         from recombine.auditing.models.sklearn_model import SklearnBackend
 
         return SklearnBackend(model, inputs, layers, output)

@@ -28,7 +28,7 @@ _ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class SklearnBackend:
-    """An estimator: probabilities of a classifier (or its decisions, or labels), predictions of a regressor."""
+    """An estimator: probabilities of a classifier (or labels), predictions of a regressor."""
 
     framework: Framework = "sklearn"
     fixed = False
@@ -158,9 +158,9 @@ class _Perceptron:
 
 
 def _methods(model: Any) -> tuple[str, ...]:
-    """The most telling first; only a classifier has classes."""
+    """The most telling first; only a classifier has classes. (Decisions have a threshold that only `predict` knows.)"""
     classifies = getattr(model, "classes_", None) is not None
-    return ("predict_proba", "decision_function", "predict") if classifies else ("predict",)
+    return ("predict_proba", "predict") if classifies else ("predict",)
 
 
 def _steps(model: Any) -> list[tuple[str, Any]]:
