@@ -16,6 +16,7 @@ NAMES = (
     "partners",
     "add_cells",
     "add_wrong_cells",
+    "misled_cells",
     "flip_cells",
     "squared_loss",
     "weighted_activity",
@@ -38,8 +39,15 @@ def surroundings(framework):
         factors={"a": first, "b": second}, seen=seen, target=truth, prediction=np.where(seen, truth, 0.0)
     )
     level = np.array(["r", "r", "r", "b"] * 2)
+    numbers = rng.integers(3, size=(8, 2))
     space = {"x": x, "y": y, "label": label, "classes": 2, "levels": (8, 8), "slots": 2, "report": report}
-    space |= {"level": level, "render": Part(bump_images, n=8), "encode": Part(bump_code, n=8), "loss": 0.0}
+    space |= {
+        "numbers": numbers,
+        "level": level,
+        "render": Part(bump_images, n=8),
+        "encode": Part(bump_code, n=8),
+        "loss": 0.0,
+    }
     if framework == "torch":
         import torch
 
@@ -85,3 +93,24 @@ def test_snippets_run(name, framework, capsys):
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_balanced_weights_run(framework):
     exec(compile(snippets.balance(framework, ["colour"]), "balance", "exec"), surroundings(framework))
+
+
+def test_factors_that_meet_in_a_product_do_compose():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    size, weight = np.indices((8, 8)).reshape(2, -1)
+    x = torch.tensor(np.concatenate([np.eye(8)[size], np.eye(8)[weight]], axis=1), dtype=torch.float32)
+    y = torch.tensor(size * weight / 10, dtype=torch.float32)[:, None]
+    seen = torch.tensor(np.random.default_rng(0).random(64) < 0.6)
+    space = {"x": x, "y": y, "levels": (8, 8)}
+    exec(compile(snippets.interactions("torch"), "interactions", "exec"), space)
+    net = space["net"]
+    optimiser = torch.optim.Adam(net.parameters(), lr=1e-2)
+    for _ in range(1500):
+        loss = ((net(x[seen]) - y[seen]) ** 2).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    with torch.no_grad():
+        off = ((net(x) - y) ** 2)[~seen].mean() / y[~seen].var()
+    assert off < 0.1

@@ -122,12 +122,14 @@ def audit(
         if classes is None and view.classes is not None:
             classes = view.classes
     said = view.outputs if given.prediction is None else given.prediction
-    notes, answers, units = list(view.notes), None, None
+    notes, answers, units, as_given = list(view.notes), None, None, None
     if said is not None:
-        answers, units = in_right_units(
-            read_answers(given.target, said, kind=kind, classes=classes, columns=given.score_names),
-            given.table.seen,
-        )
+        raw = read_answers(given.target, said, kind=kind, classes=classes, columns=given.score_names)
+        answers, units = in_right_units(raw, given.table.seen)
+        if units is not None:
+            before = score(gather(given.table, raw), raw.measure, seed=seed)
+            as_given = (before.seen, before.unseen)
+            notes.append(f"answers are {units} and were brought to the units of the targets")
         notes += answers.notes
         if given.prediction is not None and model is not None:
             notes.append("the predictions that were given are judged; the model was run for its layers only")
@@ -172,6 +174,8 @@ def audit(
         answers=answers,
         by_cell=cells,
         scores=scores,
+        units=units,
+        as_given=as_given,
         failure=failure,
         cause=cause,
         layers=inside,

@@ -55,7 +55,9 @@ def behaviour(
         chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
     if lost and chosen is not None and (cells.kind == "regression" or not chosen.share.low >= ALL):
         chosen = None
-    if chosen is not None and composes.holds is not False:
+    if chosen is not None and chosen.rule == "confusion":
+        composes = _same_mistakes(composes, scores)
+    elif chosen is not None and composes.holds is not False:
         composes = _not_composing(composes, scores)
     facts = _Facts(cells, scores, table, failure, chosen, composes.holds)
     rest = [_leak(facts), _shortcut(facts), _superposition(facts, seed), _additive(facts)]
@@ -176,6 +178,17 @@ def _not_composing(composes: Finding, scores: Scores) -> Finding:
     rule = "what goes wrong there follows" if scores.skill.value >= COMPOSES else "both follow"
     why = f"Unseen combinations have an error of {unseen}, seen ones {seen}; {rule} a rule that does not compose."
     return Finding("composes", False, composes.estimate, composes.means, why, {})
+
+
+def _same_mistakes(composes: Finding, scores: Scores) -> Finding:
+    """Labels are mistaken for others on seen and unseen cells alike, which says nothing against composing."""
+    seen, unseen = number(scores.seen.value), number(scores.unseen.value)
+    why = (
+        f"Unseen combinations have an error of {unseen}, seen ones {seen}; both take the same labels for others. "
+        "Put that right first (are classes in the right order?), then ask again."
+    )
+    holds = composes.holds if scores.learned else None
+    return Finding("composes", holds, composes.estimate, composes.means, why, {})
 
 
 def _leak(facts: _Facts) -> Finding:

@@ -12,7 +12,10 @@ from recombine.auditing.answers import Answers
 FOLLOWS = 0.95
 """Answers are the truth in other units if a line on the truth explains this share of them on training rows,"""
 OFF = 0.05
-"""and if without it their error is above this share of a constant's."""
+"""and if without it their error is above this share of a constant's,"""
+SHRUNKEN, CENTRED = 0.5, 0.1
+"""unless they are the truth drawn towards its mean, as a cautious model's are: at least this factor of it, with a mean
+that is off by at most this share of the standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Units:
     offset: float
 
     def __str__(self) -> str:
-        return f"{self.factor:.3g} times the truth plus {self.offset:.3g}"
+        return f"{self.factor:.3g} times the truth" + (f" plus {self.offset:.3g}" if self.offset else "")
 
 
 def in_right_units(answers: Answers, seen: Bool[np.ndarray, " rows"]) -> tuple[Answers, Units | None]:
@@ -55,4 +58,7 @@ def in_right_units(answers: Answers, seen: Bool[np.ndarray, " rows"]) -> tuple[A
     constant = ((truth - truth.mean(axis=0)) ** 2).sum()
     if left > (1 - FOLLOWS) * varied or ((said - truth) ** 2).sum() <= OFF * constant:
         return answers, None
+    if SHRUNKEN <= factor < 1 and abs(said.mean() - truth.mean()) <= CENTRED * truth.std():
+        return answers, None
+    offset = 0.0 if abs(offset) <= 1e-9 * np.abs(said).max() else offset
     return replace(answers, answers=(answers.answers - offset) / factor), Units(factor, offset)

@@ -117,9 +117,19 @@ def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) ->
         return None
     least = min(1 - one.share.value for one in able)
     close = [one for one in able if 1 - one.share.value <= NEARLY * max(0.0, least) + NEARLY_ALL]
-    order = ("constant", "given", "nearest", "copy", "slope", "superposition", "additive", "function")
+    order = (
+        "confusion",
+        "constant",
+        "given",
+        "nearest",
+        "copy",
+        "slope",
+        "superposition",
+        "additive",
+        "function",
+    )
     rank: dict[str, float] = {rule: float(place) for place, rule in enumerate(order)}
-    rank["additive"] = 1.5 if additive else rank["additive"]
+    rank["additive"] = rank["given"] + 0.5 if additive else rank["additive"]
 
     def simplicity(one: Explanation) -> tuple[float, int, int]:
         return rank[one.rule], one.order, len(one.factors)

@@ -36,7 +36,7 @@ class Forecast:
     """Unseen cells by what was to be expected and what was observed.
 
     - `cells`: their numbers among the cells of the table; `order`: at which the seen targets are sums, `None` if at
-        none below the number of factors.
+        none below the number of factors; `supposed`: whether there are no seen targets, and sums are a mere guess.
     - `determined`: whether training determines the cell at that order; `retention`: what the kernel theory expects to
         remain of its answer; `misled`: whether a shortcut that training rewards is wrong about it; `at_risk`: any of
         these says that it may go wrong.
@@ -45,6 +45,7 @@ class Forecast:
 
     advice: Advice
     order: int | None
+    supposed: bool
     cells: Int[np.ndarray, " unseen"]
     determined: Bool[np.ndarray, " unseen"]
     retention: Float[np.ndarray, " unseen"]
@@ -63,7 +64,7 @@ class Forecast:
         known = self.known
         plain = self.advice.to_dict()
         return {
-            "order": self.order,
+            "order": None if self.supposed else self.order,
             "unseen": len(self.cells),
             "at_risk": int(self.at_risk.sum()),
             "misled_by_shortcut": int(self.misled.sum()),
@@ -124,7 +125,9 @@ def forecast(
     error = cells.error[place] if judged else np.full(len(place), np.nan)
     misled = _misled(advice, cells, place)
     at_risk = ~determined | (kept < SMALL) | misled
-    return Forecast(advice, order, place, determined, kept, misled, at_risk, error, is_wrong(cells)[place])
+    wrong = is_wrong(cells)[place] & np.isfinite(error)
+    supposed = not len(cells.inside)
+    return Forecast(advice, order, supposed, place, determined, kept, misled, at_risk, error, wrong)
 
 
 def _misled(advice: Advice, cells: Cells, place: Int[np.ndarray, " unseen"]) -> Bool[np.ndarray, " unseen"]:

@@ -68,8 +68,8 @@ def re_entanglement(layers: Layers | None, names: Sequence[str], why_none: str) 
             return open_finding(id, why, means)
         if unread and len(hidden) > 1:
             why = (
-                f"Not all factors can be read from the layers (in '{unread[0].name}' {_reading(unread[0], names)}), so "
-                "there is nothing to be mixed up."
+                f"Not all factors can be read from the layers ({_reading(unread[0], names)}), so there is nothing to "
+                "be mixed up."
             )
             return Finding(id, False, UNKNOWN, means, why, _curve(layers))
         return open_finding(id, "It takes two layers, or inputs and a layer, to see a score fall.", means)
@@ -310,7 +310,7 @@ def _shares(layer: Layer) -> list[float | None]:
 
 def _reading(layer: Layer, names: Sequence[str]) -> str:
     worst = int(np.argmin(layer.readable))
-    return f"{names[worst]} has R² {fixed(float(layer.readable[worst]), 2)}"
+    return f"{names[worst]} to {percent(max(0.0, float(layer.readable[worst])))} from '{layer.name}'"
 
 
 def _curve(layers: Layers) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from recombine.auditing.resampling import Estimate, Resampler
 from recombine.auditing.slopes import Slopes
 from recombine.errors import InputError
 from recombine.probes.geometry import log10_volume
-from recombine.probes.representation import ridge_probe
+from recombine.probes.representation import ridge_predictions
 from recombine.theory import SalienceEstimate, estimate_salience
 
 MOST_PROBED = 300
@@ -35,7 +35,8 @@ class Layer:
     """One layer.
 
     - `dimension`: how many directions cell means use, (sum of variances)² over the sum of their squares.
-    - `readable`: `(factors,)` cross-validated R² of every factor, over cells; NaN if there are too few cells.
+    - `readable`: `(factors,)` how well each factor can be read for cells that were left out, from 0 to 1: R² of
+        numbers, the share of other levels that is read right beyond guessing; NaN if there are too few cells.
     - `factorisation`, `volume_gap`: over cells that have neighbours in all factors, with `draws` over resampled cells
         so that layers can be compared; unknown if there are none.
     - `salience`: of conjunctions, `None` where similarities do not allow it, and `why_no_salience` then says why.
@@ -289,7 +290,10 @@ def _dimension(activity: np.ndarray) -> float:
 def _readable(
     activity: np.ndarray, place: Int[np.ndarray, " rows"], cells: Cells, numeric: Sequence[bool]
 ) -> Float[np.ndarray, " factors"]:
-    """Held-out R² of every factor, of its number or of the indicators of its levels.
+    """How well every factor is read from rows of cells that were left out: 1 perfectly, 0 not at all.
+
+    For numbers this is R². For other levels it is the share of rows whose level is read right, each level counting
+    alike, beyond the share that guessing would give.
 
     - `place`: the cell of every row; rows of one cell are left out together.
     """
@@ -298,19 +302,25 @@ def _readable(
         return np.full(levels.shape[1], np.nan)
     if not activity.std(axis=0).any():
         return np.zeros(levels.shape[1])
-    columns, owner = [], []
+    columns: list[np.ndarray] = []
     for axis, is_number in enumerate(numeric):
-        if is_number:
-            columns.append(levels[:, axis : axis + 1].astype(np.float64))
-        else:
-            present = np.unique(levels[:, axis])
-            columns.append((levels[:, axis, None] == present).astype(np.float64))
-        owner += [axis] * columns[-1].shape[1]
-    values = np.concatenate(columns, axis=1)
-    r2, spread = ridge_probe(activity, values, groups=place)["r2"], values.var(axis=0)
-    weights = np.where(np.isfinite(r2), spread, 0.0)
-    sums = np.bincount(owner, weights=np.nan_to_num(r2) * weights)
-    return sums / np.maximum(np.bincount(owner, weights=weights), 1e-12)
+        own = levels[:, axis, None]
+        columns.append((own if is_number else own == np.unique(own)).astype(np.float64))
+    said = ridge_predictions(activity, np.concatenate(columns, axis=1), groups=place)
+    ends = np.cumsum([column.shape[1] for column in columns])[:-1]
+    parts = zip(columns, np.split(said, ends, axis=1), numeric, strict=True)
+    return np.array([_read_number(*pair) if number else _read_level(*pair) for *pair, number in parts])
+
+
+def _read_number(true: Float[np.ndarray, "rows 1"], said: Float[np.ndarray, "rows 1"]) -> float:
+    spread = float(true.var())
+    return 1 - float(((true - said) ** 2).mean()) / spread if spread > 0 else np.nan
+
+
+def _read_level(true: Float[np.ndarray, "rows levels"], said: Float[np.ndarray, "rows levels"]) -> float:
+    right = said.argmax(axis=1) == true.argmax(axis=1)
+    recall, guess = (true * right[:, None]).sum(axis=0) / true.sum(axis=0), 1 / true.shape[1]
+    return float((recall.mean() - guess) / (1 - guess)) if guess < 1 else np.nan
 
 
 def _sample(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:

@@ -119,6 +119,11 @@ def _errors(report: AuditReport) -> list[Any]:
         Row([f"seen cells{fresh}", count(scores.cells_seen), interval(scores.seen)]),
         Row(["**unseen cells**", count(scores.cells_unseen), f"**{interval(scores.unseen)}**"]),
     ]
+    if report.as_given is not None:
+        rows += [
+            Row([f"{which} cells, answers as they were given", "", interval(one)])
+            for which, one in zip(("seen", "unseen"), report.as_given, strict=True)
+        ]
     rows += [
         Row([f"{baseline_name(name)}, on unseen cells", "", interval(one)])
         for name, one in scores.baselines.items()
@@ -197,7 +202,7 @@ def _inside(report: AuditReport) -> list[Any]:
     if report.layers is not None and report.layers.layers:
         names = report.table.space.names
         columns = [Column("layer"), Column("units", "right")]
-        columns += [Column(name, "right", "held-out R² of") for name in names]
+        columns += [Column(name, "right", "can be read (0 to 1)") for name in names]
         columns += [
             Column("factorisation", "right"),
             Column("volume gap", "right"),
@@ -258,7 +263,7 @@ def _examples(report: AuditReport) -> list[Any]:
     columns = [
         *(Column(name) for name in space.names),
         Column("wanted", "right"),
-        Column("said", "right"),
+        Column("said" if report.units is None else "said (in units of the target)", "right"),
         Column("error", "right"),
     ]
     rows = [

@@ -18,6 +18,7 @@ from recombine.report import (
     UNSEEN,
     Picture,
     cell_maps,
+    count,
     image_figure,
     image_grid,
     layer_curves,
@@ -41,6 +42,7 @@ KINDS = (
     "unseen, wrong as the split predicts",
     "unseen, wrong by surprise",
 )
+FORECASTS = ("seen in training", "unseen, not at risk", "unseen, at risk")
 
 
 def pictures_of_errors(report: AuditReport) -> Iterator[Picture]:
@@ -150,21 +152,18 @@ def picture_of_forecast(report: AuditReport) -> Picture | None:
         return None
     status = np.full(space.shape, -1)
     status[tuple(found.advice.train.T)] = 0
-    kinds = np.where(~found.wrong, 1, np.where(found.at_risk, 2, 3))
-    status[tuple(found.advice.targets[found.known].T)] = kinds[found.known]
-    wrong = int(found.wrong[found.known].sum())
-    expected = int((found.wrong & found.at_risk)[found.known].sum())
-    title = (
-        "No unseen cell is wrong"
-        if not wrong
-        else f"The split alone predicts {percent(expected / wrong)} of the {wrong} wrong cells"
-    )
+    observed = bool(found.known.any())
+    if observed:
+        kinds = np.where(~found.wrong, 1, np.where(found.at_risk, 2, 3))
+        status[tuple(found.advice.targets[found.known].T)] = kinds[found.known]
+    else:
+        status[tuple(found.advice.targets.T)] = np.where(found.at_risk, 2, 1)
     figure = status_grid(
         status,
-        KINDS,
+        KINDS if observed else FORECASTS,
         factors=space.names,
         levels=[[str(level) for level in factor.levels] for factor in space.factors],
-        title=title,
+        title=_forecast_title(found),
     )
     return Picture(
         "forecast",
@@ -173,6 +172,19 @@ def picture_of_forecast(report: AuditReport) -> Picture | None:
         "expects its answer to shrink below 60 %, or if a shortcut that training rewards is wrong about it.",
         "Grid of cells by forecast and outcome",
     )
+
+
+def _forecast_title(found: Forecast) -> str:
+    known, risky, wrong = found.known, found.at_risk[found.known], found.wrong[found.known]
+    cells = count(len(found.cells))
+    if not known.any():
+        return f"{count(int(found.at_risk.sum()))} of {cells} unseen cells are at risk; nothing was observed"
+    if not wrong.any():
+        return "No unseen cell is wrong"
+    if risky.all():
+        return f"The split puts all {cells} unseen cells at risk; {count(int(wrong.sum()))} are wrong"
+    told = percent(float((wrong & risky).sum() / wrong.sum()))
+    return f"The split alone predicts {told} of the {count(int(wrong.sum()))} wrong cells"
 
 
 def picture_of_layers(report: AuditReport) -> Picture | None:
@@ -191,7 +203,7 @@ def picture_of_layers(report: AuditReport) -> Picture | None:
         {name: np.clip(reading[None, :, axis], limits[0], 1) for axis, name in enumerate(space.names)},
         limits=limits,
         title="Can factors be read?",
-        label="held-out R²",
+        label="read right, for cells left out",
     )
     scores = np.array([layer.factorisation.value for layer in layers])
     if np.isfinite(scores).any():
@@ -209,8 +221,9 @@ def picture_of_layers(report: AuditReport) -> Picture | None:
     return Picture(
         "layers",
         figure,
-        "Left: how well the level of each factor can be read from a layer, for cells that the readout was not fitted "
-        "to (1 is perfectly, 0 not at all). Right: 1 if factors move the layer in independent directions, 0.5 if along "
+        "Left: how well each factor can be read from a layer by a linear readout, for cells that it was not fitted to: "
+        "1 is perfectly, 0 no better than a guess (R² of numbers; of other levels the share that is read right, beyond "
+        "guessing). Right: 1 if factors move the layer in independent directions, 0.5 if along "
         "the same line. A model that re-entangles keeps the left curves high while the right one falls.",
         "Readability and independence of factors over layers",
     )

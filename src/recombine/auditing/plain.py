@@ -52,6 +52,12 @@ def errors(report: AuditReport) -> dict[str, Any]:
         "unseen": _estimate(scores.unseen),
         "baselines": {name: _estimate(one) for name, one in scores.baselines.items()},
         "constant_on_seen": plain(scores.constant_seen),
+        "units": None
+        if report.units is None
+        else {"factor": report.units.factor, "offset": report.units.offset},
+        "as_given": None
+        if report.as_given is None
+        else {"seen": _estimate(report.as_given[0]), "unseen": _estimate(report.as_given[1])},
         "cells": {"seen": scores.cells_seen, "unseen": scores.cells_unseen},
         "seen_rows_held_out": scores.held_out,
     }

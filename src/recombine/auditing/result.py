@@ -10,11 +10,13 @@ import polars as pl
 
 from recombine.advice import Observations
 from recombine.auditing.answers import Answers
+from recombine.auditing.calibration import Units
 from recombine.auditing.cells import Cells
 from recombine.auditing.explanations import Failure
 from recombine.auditing.finding import TITLES, Finding
 from recombine.auditing.forecast import Forecast
 from recombine.auditing.layers import Layers
+from recombine.auditing.resampling import Estimate
 from recombine.auditing.scores import Scores
 from recombine.auditing.treatment import Remedy
 from recombine.auditing.trial import Explanation
@@ -32,6 +34,8 @@ class AuditReport:
     - `failure`, `cause`: the rules that were tried on wrong answers, and the one that explains them.
     - `forecast`: what the split alone predicts beside what happened, or a sentence that says why there is none.
     - `layers`, `modularity`, `profile`: what the findings about the inside rest on, if there was any.
+    - `units`: what the answers were in, if not in those of the targets: they, and all that rests on them, were brought
+        to the targets' units; `as_given`: errors of seen and unseen cells before that.
     - `notes`: what was taken for granted or left out; `trouble`: the traceback of a model that raised.
     """
 
@@ -45,6 +49,8 @@ class AuditReport:
     answers: Answers | None
     by_cell: Cells
     scores: Scores | None
+    units: Units | None
+    as_given: tuple[Estimate, Estimate] | None
     failure: Failure | None
     cause: Explanation | None
     layers: Layers | None

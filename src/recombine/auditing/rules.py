@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from recombine.auditing.cells import Cells, means_by_cell
-from recombine.auditing.extrapolation import FromSeen, orders_below
+from recombine.auditing.extrapolation import FromSeen, decide, orders_below
 from recombine.auditing.mixtures import superposition
 from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
 from recombine.auditing.trial import Explanation, Trial, best_of, chance_of, lengths
@@ -39,6 +39,8 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
     seen = answers_of_seen(cells)
     pictures = is_picture(cells)
     yield _constant(trial, seen.constant(wanted))
+    if cells.kind == "classification":
+        yield _confusion(trial)
     for subset in subsets(len(cells.sizes), min(3, len(cells.sizes) - 1), least=1):
         if _suffice(cells, subset):
             continue
@@ -116,6 +118,16 @@ def _constant(trial: Trial, answer: np.ndarray) -> Explanation:
     found = trial.fixed("constant", answer)
     spread = lengths(trial.truth - answer).sum()
     return replace(found, chance=0.0 if found.residual.sum() <= STILL * spread else 1.0)
+
+
+def _confusion(trial: Trial) -> Explanation:
+    """Labels that are taken for others on seen cells are so on unseen ones, too."""
+    cells = trial.cells
+    known = cells.inside
+    votes = cells.targets[known].T @ cells.answers[known]
+    voted = votes.sum(axis=1) > 0
+    taken = np.where(voted[:, None], decide(votes, cells.kind), np.eye(len(votes)))
+    return trial.fixed("confusion", taken[trial.truth.argmax(axis=1)])
 
 
 def _missing_orders(cells: Cells, trial: Trial) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Lines of code for remedies, in the user's framework. Names that the user has: `net`, `x`, `y`, `loss`, `table`.
+"""Lines of code for remedies, in the user's framework. Names that the user has: `net`, `x`, `y`, `loss`, `report`.
 
 Every snippet runs as it stands where those names exist; the tests do so.
 """
@@ -83,16 +83,23 @@ def forced_rendering(framework: str) -> str:
 
 
 def interactions(framework: str) -> str:
-    """Features of factors together."""
+    """Factors that meet in a product."""
     if framework == "torch":
         return _lines(
             """
             import torch
 
-            net = torch.nn.Sequential(  # two hidden layers on all factors together, before anything is added up
-                torch.nn.Linear(x.shape[1], 128), torch.nn.ReLU(), torch.nn.Linear(128, 128), torch.nn.ReLU(),
-                torch.nn.Linear(128, y.shape[1]),
-            )
+            class Product(torch.nn.Module):
+                def __init__(self, levels, outputs, width=8):
+                    super().__init__()
+                    self.codes = torch.nn.ModuleList(torch.nn.Linear(n, width) for n in levels)
+                    self.readout = torch.nn.Linear(width, outputs)
+
+                def forward(self, x):
+                    parts = x.split([code.in_features for code in self.codes], dim=1)
+                    return self.readout(torch.stack([code(x) for code, x in zip(self.codes, parts)]).prod(0))
+
+            net = Product(levels, y.shape[1])  # x: one-hot codes of the factors in a row; levels: how many each has
             """
         )
     if framework == "jax":
@@ -100,8 +107,23 @@ def interactions(framework: str) -> str:
             """
             import equinox as eqx
             import jax
+            import jax.numpy as jnp
 
-            net = eqx.nn.MLP(x.shape[1], y.shape[1], width_size=128, depth=2, key=jax.random.key(0))
+            class Product(eqx.Module):
+                codes: list
+                readout: eqx.nn.Linear
+
+                def __init__(self, levels, outputs, key, width=8):
+                    *keys, last = jax.random.split(key, len(levels) + 1)
+                    self.codes = [eqx.nn.Linear(n, width, key=k) for n, k in zip(levels, keys)]
+                    self.readout = eqx.nn.Linear(width, outputs, key=last)
+
+                def __call__(self, x):
+                    parts = jnp.split(x, jnp.cumsum(jnp.array([c.in_features for c in self.codes]))[:-1].tolist())
+                    return self.readout(jnp.stack([c(x) for c, x in zip(self.codes, parts)]).prod(0))
+
+            # x: one-hot codes of the factors in a row; levels: how many each has
+            net = Product(levels, y.shape[1], jax.random.key(0))
             """
         )
     return _lines(
@@ -110,7 +132,8 @@ def interactions(framework: str) -> str:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import PolynomialFeatures
 
-        model = make_pipeline(PolynomialFeatures(2, interaction_only=True), Ridge(1e-3)).fit(x, y)
+        # numbers: (rows, factors), the levels. (Products of one-hot codes of unseen pairs never occur in training.)
+        model = make_pipeline(PolynomialFeatures(2, interaction_only=True), Ridge(1e-3)).fit(numbers, y)
         """
     )
 
@@ -141,6 +164,15 @@ def add_wrong_cells(framework: str) -> str:
         """
         worst = report.forecast.table().filter("wrong").sort("error", descending=True)
         print(worst.head(10))  # collect examples of some of these, and train on them too
+        """
+    )
+
+
+def misled_cells(framework: str) -> str:
+    """Cells about which a rewarded shortcut is wrong."""
+    return _lines(
+        """
+        print(report.forecast.table().filter("misled"))  # collect examples of some of these, and train on them too
         """
     )
 

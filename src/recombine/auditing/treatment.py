@@ -45,8 +45,10 @@ def remedies(
 ) -> list[Remedy]:
     """What to try first, second, and so on; nothing for a model that composes."""
     composes = findings["composes"].holds
-    if composes is True or scores is None:
+    if composes is True or scores is None or (cause is not None and cause.rule == "confusion"):
         return []
+    if scores.unjudged:
+        return list(_by_data(findings, cause, forecast, framework))
     if not scores.learned and (cause is None or cause.rule == "constant"):
         why = (
             "The model does not know the seen combinations yet; whether it composes can be asked afterwards."
@@ -114,8 +116,9 @@ def _by_cause(
         assert cause is not None
         yield Remedy(
             "interactions",
-            "give the model a way to combine factors before its output adds them up",
-            "Its answers are sums; the target depends on factors together, which no sum of their effects can say.",
+            "let the factors meet in a product, of learned codes or of numbers",
+            "The target depends on factors together, which no sum of their effects can say. Products of codes carry "
+            "over to new pairs; hidden units on codes of all factors mostly learn the pairs that they saw.",
             snippets.interactions(framework),
         )
     if finding == "memorisation_leak" and isinstance(forecast, Forecast) and forecast.advice.leak is not None:
@@ -163,8 +166,15 @@ def _by_data(
     """What the split asks for."""
     if not isinstance(forecast, Forecast):
         return
+    if cause is None and forecast.misled.any():
+        yield Remedy(
+            "break_shortcut",
+            f"show in training some of the {count(int(forecast.misled.sum()))} cells about which the shortcut is wrong",
+            "Training rewards a shortcut that is wrong about them, whether or not this model takes it.",
+            snippets.misled_cells(framework),
+        )
     added = forecast.additions()
-    if added and forecast.order is not None:
+    if added and forecast.order is not None and not forecast.supposed:
         cells = "cell" if len(added) == 1 else "cells"
         yield Remedy(
             "add_cells",

@@ -13,8 +13,11 @@ from recombine.auditing.cells import Cells
 from recombine.auditing.resampling import Estimate, Resampler
 from recombine.theory.conjunctions import Subset
 
-Rule = Literal["constant", "given", "copy", "nearest", "slope", "superposition", "additive", "function"]
+Rule = Literal[
+    "confusion", "constant", "given", "copy", "nearest", "slope", "superposition", "additive", "function"
+]
 FINDINGS: dict[Rule, str] = {
+    "confusion": "",
     "constant": "",
     "given": "shortcut",
     "copy": "memorisation_leak",
@@ -24,7 +27,7 @@ FINDINGS: dict[Rule, str] = {
     "additive": "additive_only",
     "function": "shortcut",
 }
-"""The finding that each rule stands for."""
+"""The finding that each rule stands for; none if the rule is no way not to compose."""
 
 REARRANGEMENTS = 999
 HARDLY_RIGHT = 0.8
@@ -49,7 +52,7 @@ class Explanation:
 
     @property
     def finding(self) -> str:
-        """The id of the finding that it stands for; empty for a constant."""
+        """The id of the finding that it stands for; empty for a constant, and for mistakes that seen cells share."""
         return FINDINGS[self.rule]
 
 

@@ -50,8 +50,13 @@ def _verdict(
         return f"Undecided: whether the model composes {listed} cannot be said: {scores.unjudged}."
     composes = findings["composes"].holds
     cells = count_of(scores.cells_unseen, "unseen combination")
+    confused = cause is not None and cause.rule == "confusion"
     if composes is True:
-        return f"The model composes {listed}: unseen combinations are handled like seen ones."
+        mistakes = ", with the labels that it takes for others" if confused else ""
+        return f"The model composes {listed}: unseen combinations are handled like seen ones{mistakes}."
+    if composes is None and confused:
+        both = "the model takes the same labels for others on seen and unseen combinations"
+        return f"Undecided: {both}; whether it composes {listed} cannot be said before that is put right."
     if (scores.skill.value <= NOTHING and cause is None) or (cause is not None and cause.rule == "constant"):
         return "The model has not learned the task: on seen combinations it does no better than one constant answer."
     how = _how(failure, cause, names)
@@ -93,7 +98,7 @@ def _nearest(failure: Failure | None) -> str:
 
 
 def _how(failure: Failure | None, cause: Explanation | None, names: Sequence[str]) -> str:
-    if cause is None or failure is None:
+    if cause is None or failure is None or not cause.finding:
         return ""
     if cause.finding == "shortcut":
         return (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.auditing.finding import Finding
-from recombine.auditing.forecast import Forecast
+from recombine.auditing.forecast import SMALL, Forecast
 from recombine.auditing.resampling import Estimate
 from recombine.report import count, fixed, number, percent
 
@@ -70,12 +70,15 @@ def heading(report: AuditReport) -> str:
 def facts(report: AuditReport) -> Iterator[tuple[str, str]]:
     """Errors with their baselines, layers, and what the split alone predicts: a label and a sentence each."""
     scores = report.scores
-    if scores is not None:
+    if scores is not None and (scores.cells_seen or scores.cells_unseen):
         fresh = " (new rows)" if scores.held_out else ""
         yield (
             "error",
             f"seen{fresh} {interval(scores.seen)}   unseen {interval(scores.unseen)}   ({scores.measure})",
         )
+        if report.as_given is not None:
+            seen, unseen = map(interval, report.as_given)
+            yield "", f"(before answers were brought to the right units: seen {seen}   unseen {unseen})"
         if scores.baselines:
             listed = " · ".join(
                 f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items()
@@ -92,17 +95,20 @@ def facts(report: AuditReport) -> Iterator[tuple[str, str]]:
 def forecast_sentence(found: Forecast) -> str:
     """What was to be expected and what was observed, in one line."""
     at_risk, known = int(found.at_risk.sum()), found.known
-    order = (
-        f"seen targets are sums of effects of {'single factors' if found.order == 1 else 'pairs'}"
-        if found.order
-        else "seen targets are no sums of effects of few factors"
-    )
+    what = "single factors" if found.order == 1 else "pairs"
+    order = f"seen targets are sums of effects of {what}"
+    if found.order is None:
+        order = "seen targets are no sums of effects of few factors"
+    elif found.supposed:
+        order = f"if targets are sums of effects of {what}; there are none to tell"
     predicted = (
         f"predicted from the split alone: {count(at_risk)} of {count(len(found.cells))} unseen cells at risk"
     )
     if len(found.retention) and not (found.advice.labels is not None and found.advice.labels.classes):
         kept = fixed(float(np.median(found.retention)), 2)
-        predicted += f", answers that vary about {kept} times as much as they should"
+        predicted += (
+            f", answers that vary about {kept} times as much as they should ({SMALL:g} would be a risk)"
+        )
     if found.misled.any():
         rule = next(one for one in found.advice.shortcuts if one.misleads)
         names = " and ".join(found.advice.table.space.names[axis] for axis in rule.factors)
@@ -125,12 +131,11 @@ def layer_sentence(report: AuditReport) -> str:
         return f"{len(hidden)} looked at; too few cells to say what can be read from them"
     least = np.nanmin(reading)
     if least >= 0.8:
-        said = f"{' and '.join(names)} can be read from every layer (R² at least {fixed(float(least), 2)})"
+        said = f"{' and '.join(names)} can be read from every layer (at least {fixed(float(least), 2)}, 1 is perfect)"
     else:
         place, axis = np.unravel_index(int(np.nanargmin(reading)), reading.shape)
-        said = (
-            f"least readable: {names[int(axis)]} in '{hidden[int(place)].name}' (R² {fixed(float(least), 2)})"
-        )
+        worst = f"{names[int(axis)]} in '{hidden[int(place)].name}'"
+        said = f"least readable: {worst} ({fixed(max(0.0, float(least)), 2)}, 1 is perfect)"
     scores = [layer.factorisation.value for layer in hidden]
     if np.isfinite(scores).any():
         first, last = (f"{fixed(scores[i], 2)} ('{hidden[i].name}')" for i in (0, -1))

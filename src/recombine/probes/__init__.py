@@ -42,7 +42,7 @@ from recombine.probes.ranks import (
     participation,
     stripe_energy,
 )
-from recombine.probes.representation import ProbeScore, linear_probe, ridge_probe
+from recombine.probes.representation import ProbeScore, linear_probe, ridge_predictions, ridge_probe
 from recombine.probes.similarity import (
     cosine_similarity,
     euclidean_distance,
@@ -89,6 +89,7 @@ __all__ = [
     "position",
     "position_accuracy",
     "position_error",
+    "ridge_predictions",
     "ridge_probe",
     "shared_levels",
     "signal",

@@ -110,6 +110,35 @@ def ridge_probe(
 
     ```
     """
+    _, wanted = _paired(activations, values)
+    said = ridge_predictions(activations, values, folds=folds, penalties=penalties, seed=seed, groups=groups)
+    return ProbeScore(r2=_r2(wanted, said), chance=0.0)
+
+
+def ridge_predictions(
+    activations: Real[np.ndarray, "rows ..."],
+    values: Real[np.ndarray, "rows factors"],
+    *,
+    folds: int = 5,
+    penalties: Sequence[float] = PENALTIES,
+    seed: int = 0,
+    groups: Int[np.ndarray, " rows"] | None = None,
+) -> Float[np.ndarray, "rows factors"]:
+    """What ridge regression says of every row from the other folds; see [`recombine.probes.ridge_probe`][].
+
+    For levels without order give indicators as `values`; the largest prediction of a row is the level that is read.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.probes import ridge_predictions
+    >>> level = np.arange(60) % 3
+    >>> activity = np.eye(3)[level] + np.random.default_rng(0).normal(size=(60, 3)) / 4
+    >>> said = ridge_predictions(activity, np.eye(3)[level])
+    >>> bool((said.argmax(axis=1) == level).mean() > 0.9)
+    True
+
+    ```
+    """
     flat, values = _paired(activations, values)
     if not penalties or min(penalties) <= 0:
         raise InputError("penalties", penalties, "one or more positive numbers")
@@ -122,7 +151,7 @@ def ridge_probe(
             left_out = _left_out_groups(gram, values, np.flatnonzero(fold != k), penalties, groups, seed)
         best = left_out.argmin(axis=0)
         predicted[fold == k] = said[best, :, np.arange(len(best))].T
-    return ProbeScore(r2=_r2(values, predicted), chance=0.0)
+    return predicted
 
 
 def _grouped(groups: Int[np.ndarray, " rows"], folds: int, seed: int) -> Int[np.ndarray, " rows"]:
