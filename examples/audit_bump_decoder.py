@@ -2,6 +2,8 @@
 
 An ordinary decoder in PyTorch turns codes of x and y into pictures of one bump. Training shows every x and every y, but
 leaves out a square of combinations in the middle. The audit says what the decoder draws there, and why.
+
+It needs PyTorch: pip install "recombine[torch]".
 """
 
 import numpy as np

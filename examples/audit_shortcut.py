@@ -3,6 +3,8 @@
 The task is to say whether a noisy digit is even or odd. In training red and orange digits are even, and green and blue
 ones are odd; only violet ones are both. Colour is enough for most training pictures, so a model may never learn to read
 digits in other colours. Combinations such as a red 3 are left out of training and show what it goes by.
+
+It needs PyTorch: pip install "recombine[torch]".
 """
 
 import numpy as np

@@ -2,6 +2,8 @@
 
 A convolutional autoencoder in PyTorch squeezes small colour pictures through a few units. A quarter of the combinations
 of shape, colour and place is left out of training, and the audit compares how well it copies those and the others.
+
+It needs PyTorch: pip install "recombine[torch]".
 """
 
 import numpy as np

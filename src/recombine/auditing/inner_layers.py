@@ -70,7 +70,8 @@ def inner_layers(
     if wide:
         name, units = max(wide.items(), key=lambda item: item[1])
         notes.append(
-            f"wide layers were sketched ({name!r} has {units:,} units), which keeps their geometry to about 2 %"
+            f"wide layers ({name!r} has {units:,} units) were projected at random to fewer dimensions, which keeps "
+            "distances to about 2 %"
         )
     means = _hidden(means, answers, cells)
     last = (

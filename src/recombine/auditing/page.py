@@ -11,7 +11,8 @@ import numpy as np
 from recombine._version import __version__
 from recombine.auditing.explanations import MOSTLY
 from recombine.auditing.finding import QUESTIONS, Finding
-from recombine.auditing.forecast import Forecast
+from recombine.auditing.forecast import SMALL, Forecast
+from recombine.auditing.glossary import glossary
 from recombine.auditing.pictures import (
     picture_of_examples,
     picture_of_forecast,
@@ -72,6 +73,7 @@ def page(report: AuditReport) -> Page:
                 Code(report.trouble.rstrip()),
             ]
         sections.append(Section("Keep in mind", blocks))
+    sections.append(Section("Words", [Details("What the words mean", [glossary()])]))
     made = {
         "version": __version__,
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -107,7 +109,7 @@ def _table(findings: Sequence[Finding]) -> Table:
         number_of = f"{estimate_words(one)}" + (f" ({one.means})" if np.isfinite(one.estimate.value) else "")
         remark = f"{QUESTIONS[one.id]} {one.explanation}"
         rows.append(Row([one.title, Toned(word, tone), number_of], remark, one.id.replace("_", "-")))
-    return Table([Column("finding"), Column(""), Column("measured by [95 % interval]")], rows)
+    return Table([Column("finding"), Column("verdict"), Column("measured by [95 % interval]")], rows)
 
 
 def _errors(report: AuditReport) -> list[Any]:
@@ -169,6 +171,7 @@ def _forecast(report: AuditReport) -> list[Any]:
                 *(str(level) for level in found.advice.table.describe(found.advice.targets[i]).values()),
                 "yes" if found.determined[i] else "no",
                 fixed(float(found.retention[i]), 2),
+                "yes" if found.misled[i] else "no",
                 number(float(found.error[i])),
                 Toned("wrong", "bad")
                 if found.wrong[i]
@@ -180,14 +183,21 @@ def _forecast(report: AuditReport) -> list[Any]:
         for i in order
     ]
     columns = [*(Column(name) for name in names), Column("determined"), Column("expected to remain", "right")]
-    columns += [Column("error", "right"), Column("observed")]
-    shown = f"The {len(order)} unseen cells with the largest errors of {count(len(found.cells))}."
+    columns += [Column("misled by a shortcut"), Column("error", "right"), Column("observed")]
+    shown = (
+        f"The {len(order)} unseen cells with the largest errors of {count(len(found.cells))}. A cell is at risk if it "
+        f"is not determined, if less than {SMALL:g} of its answer is expected to remain, or if a shortcut misleads."
+    )
     blocks.append(Details("Cell by cell", [Table(columns, rows, shown)]))
     return blocks
 
 
 def _remedies(report: AuditReport) -> list[Any]:
-    blocks: list[Any] = []
+    blocks: list[Any] = [
+        "In the order in which the evidence speaks for them. In the lines of code `report` is what `recombine.audit` "
+        "gave (on the command line `--cells FILE` writes its cells); `net`, `x`, `y` and `loss` are those of your "
+        "training loop; `levels` says how many levels each factor has."
+    ]
     for place, one in enumerate(report.remedies, start=1):
         blocks.append(f"**{place}. {one.title[0].upper()}{one.title[1:]}.** {one.why}")
         if one.snippet:
@@ -244,7 +254,11 @@ def _inside(report: AuditReport) -> list[Any]:
             )
         )
     if report.profile is not None:
-        blocks.append(Details("Interaction of parts", [Code(str(report.profile))]))
+        words = (
+            "Shares of first, second and third derivatives of the outputs that cross parts of the input, with 95 % "
+            "intervals. The order of interaction is the first at which nothing crosses."
+        )
+        blocks.append(Details("Interaction of parts", [words, Code(str(report.profile))]))
     return blocks
 
 

@@ -11,6 +11,8 @@ from recombine.errors import InputError
 from recombine.report.style import INK, UNSEEN_DASHES, Axes, styled
 
 Vertex = tuple[int, int]
+INSET = 0.06
+"""How far inside of unseen cells their outline runs, in cells."""
 
 
 def mask_outline(mask: Bool[np.ndarray, "nx ny"]) -> list[Float[np.ndarray, "corners 2"]]:
@@ -87,10 +89,19 @@ def outline_unseen(ax: Axes, mask: Bool[np.ndarray, "nx ny"]) -> None:
 
     **Arguments:**
 
-    - `mask`: `(nx, ny)`, true where a cell is unseen; any shape of region, also several pieces.
+    - `mask`: `(nx, ny)`, true where a cell is unseen; any shape of region, also several pieces. The line runs a little
+        inside of it, so that one sees on which side of it unseen cells are.
     """
     for polygon in mask_outline(mask):
-        closed = np.concatenate([polygon, polygon[:1]])
+        inner = _inset(polygon, INSET)
+        closed = np.concatenate([inner, inner[:1]])
         place: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False}
         ax.plot(*closed.T, color="white", linewidth=2.0, solid_joinstyle="miter", **place)
         ax.plot(*closed.T, color=INK, linewidth=1.0, linestyle=UNSEEN_DASHES, **place)
+
+
+def _inset(polygon: Float[np.ndarray, "corners 2"], by: float) -> Float[np.ndarray, "corners 2"]:
+    """Every side moved to its left, where the cells are."""
+    steps = np.sign(np.roll(polygon, -1, axis=0) - polygon)
+    left = np.stack([-steps[:, 1], steps[:, 0]], axis=1)
+    return polygon + by * (left + np.roll(left, 1, axis=0))

@@ -95,14 +95,14 @@ def status_grids(
     ```
     """
     across, down = next(iter(panels.values())).shape
-    beside = max(text_width(str(name)[:_LONGEST], _TICK_SIZE) for name in levels[1]) + 0.4
+    beside = max(text_width(_short(name), _TICK_SIZE) for name in levels[1]) + 0.4
     titles = [line for name in panels for line in name.split("\n")]
     room = max(text_width(max(titles, key=len), _TICK_SIZE), min(across * 0.2, 1.8)) + 0.15
     columns = max(1, min(4, int((PAGE_WIDTH - beside) / room), len(panels)))
     rows = ceil(len(panels) / columns)
     side = min(0.32, ((PAGE_WIDTH - beside) / columns - 0.15) / across)
     width = min(PAGE_WIDTH, max(4.5, beside + columns * max(room, side * across + 0.15)))
-    below = min(1.0, max(text_width(str(name)[:_LONGEST], _TICK_SIZE) for name in levels[0]))
+    below = min(1.0, max(text_width(_short(name), _TICK_SIZE) for name in levels[0]))
     lines = max(name.count("\n") for name in panels) + 1
     figure = blank_figure(height=rows * (side * down + 0.13 * lines + 0.1) + below + 1.1, width=width)
     axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
@@ -140,10 +140,15 @@ def name_levels(ax: Axes, levels: Sequence[Sequence[str]], side: float) -> None:
     """Levels at the ticks, as many as there is room for; `side` is that of a square, in inches."""
     for axis, names in ((ax.xaxis, levels[0]), (ax.yaxis, levels[1])):
         step = max(1, ceil(_LINE / side), -(-len(names) // 20))
-        axis.set_ticks(np.arange(0, len(names), step), [str(name)[:_LONGEST] for name in names][::step])
-    longest = max(text_width(str(name)[:_LONGEST], _TICK_SIZE) for name in levels[0])
+        axis.set_ticks(np.arange(0, len(names), step), [_short(name) for name in names][::step])
+    longest = max(text_width(_short(name), _TICK_SIZE) for name in levels[0])
     if longest > side * max(1, ceil(_LINE / side)) - 0.04:
         ax.tick_params(axis="x", rotation=60 if longest < 0.5 else 90)
+
+
+def _short(name: object) -> str:
+    text = str(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _legend(grids: Sequence[np.ndarray], kinds: Sequence[str]) -> list[Any]:
