@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.answers import Answers, Kind, read_answers
-from recombine.auditing.behaviour import IDS, behaviour
+from recombine.auditing.behaviour import behaviour
 from recombine.auditing.calibration import in_right_units
 from recombine.auditing.cells import Cells, gather
 from recombine.auditing.finding import Finding, open_finding
@@ -26,6 +26,7 @@ from recombine.auditing.inside import (
     salience,
     warped_geometry,
 )
+from recombine.auditing.patterns import PATTERNS
 from recombine.auditing.reading import Given, plain_array, read_given
 from recombine.auditing.result import AuditReport
 from recombine.auditing.running import View, run_model
@@ -143,7 +144,7 @@ def audit(
         found, failure, cause = behaviour(cells, scores, given.table, seed=seed)
     else:
         why = "There are no answers to judge" + (": the model raised an error." if view.trouble else ".")
-        found = [open_finding(id, why) for id in ("composes", *IDS)]
+        found = [open_finding(id, why) for id in ("composes", *PATTERNS)]
     told("looking into layers", 0.0)
     inside = inner_layers(given, cells, view, activations, answers, unordered, notes, seed)
     slope = failure.slope.value if failure is not None else np.nan

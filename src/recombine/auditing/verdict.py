@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recombine.auditing.behaviour import IDS
 from recombine.auditing.calibration import Units
 from recombine.auditing.explanations import CHANCE, MOSTLY, Failure
 from recombine.auditing.finding import TITLES, Finding
+from recombine.auditing.patterns import PATTERNS
 from recombine.auditing.scores import NOTHING, Scores
 from recombine.auditing.trial import Explanation
 from recombine.auditing.words import count_of
@@ -65,7 +65,7 @@ def _verdict(
     if composes is False and not scores.learned:
         return f"The model does not compose {listed}, and has not learned the seen combinations either."
     if composes is False:
-        likely = [findings[id] for id in IDS if findings[id].holds is None and _fits(failure, id)]
+        likely = [findings[id] for id in PATTERNS if findings[id].holds is None and _fits(failure, id)]
         if likely:
             named = " or ".join(one.title for one in likely)
             why = f"Why cannot be told from {cells}: it may be {named}, or chance."
