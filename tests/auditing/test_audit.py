@@ -273,3 +273,98 @@ def test_weights_from_files(tmp_path):
     np.savez(tmp_path / "net.npz", **matrices)
     for path in (tmp_path / "net.npz", str(tmp_path / "net.npz")):
         assert run(weights=path).finding("mixed_connectivity").holds is True
+
+
+def test_splits_that_do_not_test_composition_say_so():
+    report = run(np.where(X < 4, TRUTH, 0.0), seen=X < 4)
+    assert report.finding("composes").holds is None
+    assert "every unseen cell has a level that training never shows" in report.verdict
+    same = run(np.full(len(X), "tame"), target=np.where(SEEN, "tame", "wild"))
+    assert "all seen cells have the same target" in same.verdict
+
+
+def test_without_targets_nothing_is_said_of_them():
+    report = run(target=None)
+    assert "there are no targets" in report.verdict
+    assert not report.remedies
+    assert "seen targets" not in str(report)
+    assert report.to_dict()["advice"]["order"] is None
+
+
+def test_scores_are_read_in_the_order_of_their_columns():
+    label = np.array(["small", "medium", "large"])[(X + Y) % 3]
+    scores = {f"p_{name}": (label == name) * 1.0 for name in ("small", "medium", "large")}
+    frame = pl.DataFrame(TABLE | {"train": SEEN, "size": label} | scores)
+    asked = {"factors": ["colour", "shape"], "seen": "train", "target": "size"}
+    assert audit(frame, **asked, prediction=list(scores)).finding("composes").holds is True
+    bare = audit(frame, **asked, prediction=np.stack(list(scores.values()), axis=1))
+    assert any("large, medium, small, in this order" in note for note in bare.notes)
+    assert bare.finding("composes").holds is None
+    assert "takes the same labels for others" in bare.verdict
+
+
+def test_labels_that_are_mistaken_everywhere_are_no_failure_to_compose():
+    names = np.array(["x", "y", "z"])
+    report = run(np.array(["x", "y", "y"])[X % 3], target=names[X % 3])
+    holding = [one.id for one in report.findings if one.holds]
+    assert set(holding) <= {"composes"}
+    assert not report.remedies
+
+
+def test_a_factor_on_which_the_task_depends_is_no_shortcut():
+    report = run(EFFECTS[0][X] ** 3, target=EFFECTS[0][X])
+    assert report.finding("shortcut").holds is not True
+
+
+def test_answers_in_other_units_are_shown_as_they_were_given_too():
+    report = run(3 * TRUTH + 10)
+    assert report.finding("composes").holds is True
+    errors = report.to_dict()["errors"]
+    assert errors["units"]["factor"] == pytest.approx(3)
+    assert errors["as_given"]["seen"]["estimate"] == pytest.approx(
+        ((2 * TRUTH + 10) ** 2)[SEEN].mean(), rel=1e-3
+    )
+    assert any("brought to the units" in note for note in report.notes)
+    timid = run(TRUTH[SEEN].mean() + 0.7 * (TRUTH - TRUTH[SEEN].mean()))
+    assert timid.units is None
+
+
+def test_shares_are_shares():
+    for one in run().findings:
+        if one.means.startswith("share") and np.isfinite(one.estimate.value):
+            assert 0 <= one.estimate.low <= one.estimate.value <= one.estimate.high <= 1
+
+
+@pytest.mark.parametrize("field", ["inputs", "layers", "output", "slots", "batch"])
+def test_what_is_for_a_model_needs_one(field):
+    given = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
+    with pytest.raises(InputError, match=f"^{field}: .* a model beside it"):
+        run(**{field: given})
+
+
+def test_classes_may_be_written_as_words():
+    label = (X + Y) % 2
+    report = run(label, target=label, classes=["0", "1"])
+    assert report.answers.classes == (0, 1)
+
+
+def test_a_data_frame_of_factors():
+    report = audit(factors=pl.DataFrame(TABLE), seen=SEEN, target=TRUTH, prediction=LEAK)
+    assert report.verdict == run().verdict
+
+
+def test_layers_may_be_numbers_and_a_layer_that_never_moves_is_not_called_independent():
+    report = run(activations={"dead": np.zeros((len(X), 3)), "alive": HOT})
+    dead = next(layer for layer in report.layers if layer.name == "dead")
+    assert np.isnan(dead.factorisation.value)
+
+
+def test_a_model_that_exits_is_a_model_that_raises():
+    def leaves(rows):
+        raise SystemExit(9)
+
+    report = audit(TABLE, factors=list(TABLE), seen=SEEN, target=TRUTH, model=leaves, inputs=HOT)
+    assert "SystemExit: 9" in report.trouble
+    assert report.model == "leaves"
+    assert report.cells()["error"].is_nan().all()
+    assert "before its layers could be read" in report.finding("re_entanglement").explanation

@@ -24,6 +24,13 @@ def broken(rows):
 
 def make():
     return predict
+
+def chatty(rows):
+    print("hello")
+    return predict(rows)
+
+def nothing():
+    return None
 """
 
 
@@ -109,3 +116,71 @@ def test_bad_input_is_one_line_and_exit_2(folder, arguments, words, capsys, monk
     assert words in message
     assert message.count("\n") == 1
     assert {path for path in tmp_path.iterdir() if path.name != "__pycache__"} <= before
+
+
+def test_what_a_model_prints_does_not_spoil_the_json(folder, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "sys.argv", ["recombine", "audit", "--model", f"{folder}:chatty", "--data", "data.npz", "--json"]
+    )
+    with pytest.raises(SystemExit) as caught:
+        main()
+    said = capsys.readouterr()
+    assert caught.value.code == 0
+    assert json.loads(said.out)["table"] == "data.npz"
+    assert "hello" in said.err
+
+
+def test_arrays_by_name_and_predictions_in_a_data_file(folder, tmp_path):
+    np.savez(
+        tmp_path / "other.npz",
+        u=np.stack([X, Y], axis=1),
+        z=TRUTH,
+        fit=SEEN,
+        colour=X,
+        shape=Y,
+        mean=np.zeros(3),
+    )
+    names = ["--inputs", "u", "--target", "z", "--seen", "fit"]
+    said = run("--model", f"{folder}:predict", "--data", "other.npz", *names)
+    assert said.startswith("Verdict: The model composes")
+    assert "arrays of other.npz that were not used: mean" in said
+    np.savez(tmp_path / "said.npz", prediction=TRUTH, y=TRUTH, seen=SEEN, colour=X, shape=Y)
+    assert run("--data", "said.npz").startswith("Verdict: The model composes")
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("import torch_that_is_not_there", "No module named 'torch_that_is_not_there'"),
+        ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
+        ("def (", "SyntaxError"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        (
+            "import builtins; raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')",
+            "recombine[torch]",
+        ),
+    ],
+)
+def test_modules_that_cannot_be_imported_are_one_line_and_exit_2(
+    folder, source, words, monkeypatch, capsys, tmp_path
+):
+    (tmp_path / f"broken_{folder}.py").write_text(source)
+    monkeypatch.setattr(
+        "sys.argv", ["recombine", "audit", "--model", f"broken_{folder}:net", "--data", "data.npz"]
+    )
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    last = capsys.readouterr().err.rstrip().splitlines()[-1]
+    assert last.startswith("error: model: got")
+    assert words in last
+
+
+def test_functions_that_make_nothing_are_told(folder, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "sys.argv", ["recombine", "audit", "--model", f"{folder}:nothing", "--data", "data.npz"]
+    )
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "nothing() gives None" in capsys.readouterr().err

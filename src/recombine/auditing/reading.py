@@ -62,7 +62,8 @@ def read_given(
     if table is None and not isinstance(factors, Mapping) and not hasattr(factors, "columns"):
         raise InputError("table", None, "a table, or factors as a mapping of names to columns")
     if table is None:
-        table, factors = factors, [str(name) for name in getattr(factors, "columns", factors or ())]
+        table, names = factors, factors.columns if hasattr(factors, "columns") else list(factors or ())
+        factors = [str(name) for name in names]
     if factors is None or isinstance(factors, str) or not len(factors):
         raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
     if len(factors) < 2:
