@@ -59,11 +59,11 @@ def read_given(
     - `seen`: as `advise` takes it, or one true or false per row.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
     """
-    if table is None and not isinstance(factors, Mapping) and not hasattr(factors, "columns"):
-        raise InputError("table", None, "a table, or factors as a mapping of names to columns")
     if table is None:
-        table, names = factors, factors.columns if hasattr(factors, "columns") else list(factors or ())
-        factors = [str(name) for name in names]
+        columns = factors if isinstance(factors, Mapping) else getattr(factors, "columns", None)
+        if columns is None:
+            raise InputError("table", None, "a table, or factors as a mapping of names to columns")
+        table, factors = factors, [str(name) for name in columns]
     if factors is None or isinstance(factors, str) or not len(factors):
         raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
     if len(factors) < 2:
