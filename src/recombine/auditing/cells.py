@@ -14,6 +14,9 @@ from recombine.auditing.answers import Answers, Kind
 from recombine.auditing.extrapolation import decide
 from recombine.theory import Conjunctions
 
+LEAST_FREE = 5
+"""Rows beyond the first of their cell from which noise is told."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -27,6 +30,8 @@ class Cells:
         most seen cells have such rows (`held_out` is then true), otherwise all rows.
     - `error_of_constant`: the same for the mean of the training targets (the commonest label); `scatter`: the same for
         the cell's own mean, which no function of the cell can do better than.
+    - `target_noise`, `error_noise`: `(cells,)`, the squared length that rows which differ by chance give to the mean
+        target, and to the mean difference of answer and target; 0 for classes, and if no cell has several rows.
     """
 
     kind: Kind
@@ -42,6 +47,8 @@ class Cells:
     error: Float[np.ndarray, " cells"]
     error_of_constant: Float[np.ndarray, " cells"]
     scatter: Float[np.ndarray, " cells"]
+    target_noise: Float[np.ndarray, " cells"]
+    error_noise: Float[np.ndarray, " cells"]
     constant: Float[np.ndarray, " outputs"]
     held_out: bool
 
@@ -81,6 +88,7 @@ def gather(table: Observations, answers: Answers) -> Cells:
         return means_by_cell(answers.row_errors(of)[:, None], place, n, counts)[:, 0]
 
     targets = means_by_cell(answers.targets, place, n, answers.known)
+    said = means_by_cell(answers.answers, place, n)
     return Cells(
         kind=answers.kind,
         sizes=sizes,
@@ -91,13 +99,34 @@ def gather(table: Observations, answers: Answers) -> Cells:
         seen=seen,
         familiar=familiar,
         targets=targets,
-        answers=means_by_cell(answers.answers, place, n),
+        answers=said,
         error=error(),
         error_of_constant=error(np.broadcast_to(constant, answers.targets.shape)),
         scatter=error(decide(np.nan_to_num(targets), answers.kind)[place]),
+        target_noise=_noise(answers.targets, place, targets, answers),
+        error_noise=_noise(answers.answers - answers.targets, place, said - targets, answers),
         constant=constant,
         held_out=held_out,
     )
+
+
+def _noise(
+    values: Float[np.ndarray, "rows outputs"],
+    place: Int[np.ndarray, " rows"],
+    means: Float[np.ndarray, "cells outputs"],
+    answers: Answers,
+) -> Float[np.ndarray, " cells"]:
+    """The expected squared length of the error of every mean, from the variance within cells, pooled over cells."""
+    rows = np.bincount(place[answers.known], minlength=len(means))
+    free = int(np.maximum(rows - 1, 0).sum())
+    if answers.kind == "classification" or free < LEAST_FREE:
+        return np.zeros(len(means))
+    total, step = 0.0, max(1, 2**22 // values.shape[1])
+    for start in range(0, len(values), step):
+        some = slice(start, start + step)
+        off = (values[some] - means[place[some]])[answers.known[some]]
+        total += float(np.einsum("ru,ru->", off, off, dtype=np.float64))
+    return total / free / np.maximum(rows, 1)
 
 
 def _first_rows(

@@ -25,12 +25,15 @@ from jaxtyping import Float, Int
 from recombine.auditing.cells import Cells
 from recombine.auditing.resampling import UNKNOWN, Estimate, Resampler
 from recombine.auditing.rules import all_rules, is_picture
+from recombine.auditing.slope import slope_from, slope_of, slope_parts
 from recombine.auditing.trial import Explanation, Trial, centred, lengths, rearranged
 
 MOST_CELLS, LEAST_CELLS, MOST_PAIRS = 400, 100, 4_000_000
 """Unseen cells that are looked at; more are sampled, fewer if there are very many seen cells to compare them with."""
 NO_ERROR = 1e-9
-"""Errors below this share of a constant's need no explanation."""
+"""Errors below this share of a constant's need no explanation,"""
+NOISE = 1.5
+"""nor do those below so many times what rows that differ by chance account for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,8 @@ def explain(cells: Cells, *, seed: int = 0) -> Failure:
     sampler = Resampler((len(chosen),), seed=seed)
     slope, seen_slope = _slopes(cells, chosen, sampler)
     scale = cells.error_of_constant[chosen].mean() * truth.shape[1]
-    if len(chosen) < 2 or error.sum() <= NO_ERROR * max(scale * len(chosen), 1e-300):
+    noise = NOISE * float(cells.error_noise[chosen].sum())
+    if len(chosen) < 2 or error.sum() <= max(noise, NO_ERROR * scale * len(chosen), 1e-300):
         return Failure(chosen, error, slope, seen_slope, ())
     against = np.minimum(error, lengths(centred(said))) if is_picture(cells) else error
     trial = Trial(
@@ -71,23 +75,11 @@ def explain(cells: Cells, *, seed: int = 0) -> Failure:
 
 
 def _slopes(cells: Cells, chosen: np.ndarray, sampler: Resampler) -> tuple[Estimate, float]:
-    """Slope of answers on the truth, with a free offset: on unseen cells with its interval, and on seen cells."""
+    """Slope of answers on the truth on unseen cells, with its interval, and on seen cells."""
     if cells.kind == "classification":
         return UNKNOWN, np.nan
-
-    def parts(rows: np.ndarray) -> np.ndarray:
-        truth = cells.targets[rows] - cells.targets[rows].mean(axis=0)
-        said = cells.answers[rows] - cells.answers[rows].mean(axis=0)
-        return np.stack([(truth * said).sum(axis=1), lengths(truth)], axis=1)
-
-    def ratio(sums: np.ndarray) -> np.ndarray:
-        return np.divide(
-            sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] > 0
-        )
-
-    own, inside = parts(chosen), parts(cells.inside)
-    found = float(ratio(own.sum(axis=0)))
-    return sampler.estimate(found, ratio(sampler.means(0, own)), [0]), float(ratio(inside.sum(axis=0)))
+    draws = slope_from(sampler.means(0, slope_parts(cells, chosen)))
+    return sampler.estimate(slope_of(cells, chosen), draws, [0]), slope_of(cells, cells.inside)
 
 
 def explains(one: Explanation) -> bool:

@@ -12,18 +12,21 @@ from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.extrapolation import FromSeen, decide, orders_below
 from recombine.auditing.mixtures import superposition
 from recombine.auditing.seen_cells import answers_of_seen, targets_of_seen
+from recombine.auditing.slope import slope_of
 from recombine.auditing.trial import Explanation, Trial, best_of, chance_of, lengths
-from recombine.theory import subsets
+from recombine.theory import Conjunctions, subsets
 from recombine.theory.conjunctions import Subset, codes_of
 
 SUM = 0.05
 """A task is a sum of effects if what is left of the unseen targets is below this share of their spread."""
+NOISY = 1.25
+"""What noise of targets leaves of a sum is known to about a quarter."""
 STILL = 0.1
 """Answers hardly vary if they keep this close to a constant, beside the truth."""
 MOST_GROUPED, SOME = 64, 299
 """Outputs up to which answers are compared with each other, and in how many rearrangements."""
 SHRUNKEN = 0.9
-"""Answers that vary at least this much of what they should are not shrunken,"""
+"""Answers that vary at least this much of what they should, or do on seen cells, are not shrunken,"""
 TURNED = -0.1
 """and those with a slope below this are turned round."""
 LEAST_PIXELS = 16
@@ -133,14 +136,16 @@ def _confusion(trial: Trial) -> Explanation:
 def _missing_orders(cells: Cells, trial: Trial) -> Iterator[int]:
     """Orders up to which sums of effects are not what the task is; beyond, being a sum is no failure."""
     known, wanted = targets_of_seen(cells), cells.cells[trial.chosen]
-    spread = lengths(trial.truth - cells.constant).sum()
+    noise = float(cells.target_noise[trial.chosen].sum())
+    spread = max(lengths(trial.truth - cells.constant).sum() - noise, 0.0)
     for order in orders_below(cells.sizes):
         if not known.can_add(order):
             return
         sums = [known.additive(order, wanted)]
         if cells.kind == "classification" and order == 1:
             sums.append(known.additive_scores(wanted))
-        if min(lengths(one - trial.truth).sum() for one in sums) <= SUM * spread:
+        fitted = 1 + Conjunctions.of(known.cells, cells.sizes, order=order).starts[-1] / len(known.cells)
+        if min(lengths(one - trial.truth).sum() for one in sums) - NOISY * fitted * noise <= SUM * spread:
             return
         yield order
 
@@ -185,10 +190,13 @@ def _slope_rule(trial: Trial) -> Explanation:
     error = error - error.mean(axis=0)
     spread, size, own = lengths(about), lengths(error), (about * error).sum(axis=1)
 
+    # Noise of targets makes any slope on them smaller, on seen cells as on unseen ones.
+    usual = float(np.clip(np.nan_to_num(slope_of(trial.cells, trial.cells.inside), nan=1.0), 0.0, 1.0))
+
     def share(together: np.ndarray, wide: np.ndarray, left: np.ndarray, against: np.ndarray) -> np.ndarray:
         slope = together / np.maximum(wide, 1e-300)
         found = 1 - (left - slope * together) / np.maximum(against, 1e-300)
-        return np.where((slope < SHRUNKEN - 1) & (slope > TURNED - 1), found, 0.0)
+        return np.where((slope < SHRUNKEN * usual - 1) & (slope > TURNED - 1), found, 0.0)
 
     varied = lengths(trial.said - trial.said.mean(axis=0))
     against = (
