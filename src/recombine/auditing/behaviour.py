@@ -19,7 +19,7 @@ SLIGHT = {"regression": 0.01, "classification": 0.1}
 constant's: a rule may govern both. (Answers that keep nine tenths of their size have a hundredth of its error.)"""
 ALL = 0.9
 """Of a classifier that has learned nothing, a rule must account for this share of wrong answers with 95 % confidence;
-quantities that are not learned always look like some rule."""
+of quantities that are not learned, which always look like some rule, it must give nearly all of their variance."""
 ADDITIVE = 0.99
 """Answers of which effects of single factors explain this much are sums."""
 
@@ -38,14 +38,26 @@ def behaviour(
     slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
     if composes.holds is not True or scores.unseen.value > slight:
         chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
-    if lost and chosen is not None and (cells.kind == "regression" or not chosen.share.low >= ALL):
+    if lost and chosen is not None and cells.kind == "classification" and not chosen.share.low >= ALL:
         chosen = None
+    if lost and cells.kind == "regression":
+        chosen = preferred(reproduced(cells, failure), learned=False, additive=_sums(cells))
+        chosen = None if chosen is not None and chosen.rule == "constant" else chosen
     if chosen is not None and chosen.rule == "confusion":
         composes = _same_mistakes(composes, scores)
     elif chosen is not None and composes.holds is not False:
         composes = _not_composing(composes, scores)
     facts = Facts(cells, scores, table, failure, chosen, composes.holds, seed)
     return [composes, *(measure(facts) for measure in PATTERNS.values())], failure, chosen
+
+
+def reproduced(cells: Cells, failure: Failure) -> list[Explanation]:
+    """Rules that give the very answers of a model, however wrong these are, and the constant."""
+    said = cells.answers[failure.cells].astype(np.float64)
+    spread = ((said - said.mean(axis=0)) ** 2).sum()
+    exact = [one for one in failure.tried if one.rule in {"given", "nearest", "additive"}]
+    exact = [one for one in exact if one.residual.sum() <= (1 - ADDITIVE) * spread]
+    return [*exact, *(one for one in failure.tried if one.rule == "constant")]
 
 
 def _composes(scores: Scores) -> Finding:

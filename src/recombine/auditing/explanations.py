@@ -103,12 +103,19 @@ def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) ->
     - `additive`: whether the model's answers for seen cells are sums, too, so that sums of pictures are what it is.
     """
     able = [one for one in tried if explains(one)]
-    # A function of one factor is fitted to the very answers it explains, so that others go first.
-    able = [one for one in able if one.rule != "function"] or able
+    labels = all(np.isfinite(one.likelihood) for one in able)
+    # A function of one factor is fitted to the very answers that it explains, so that others go first; labels that it
+    # gives wholly are no accident.
+    wholly = [one for one in able if labels and one.share.value >= WHOLLY]
+    able = [one for one in able if one.rule != "function" or one in wholly] or able
     if not able:
         return None
-    least = min(1 - one.share.value for one in able)
-    close = [one for one in able if 1 - one.share.value <= NEARLY * max(0.0, least) + NEARLY_ALL]
+    if labels:
+        most = max(one.likelihood for one in able)
+        close = [one for one in able if one.likelihood >= most - np.log(LIKELY)]
+    else:
+        least = min(1 - one.share.value for one in able)
+        close = [one for one in able if 1 - one.share.value <= NEARLY * max(0.0, least) + NEARLY_ALL]
     order = (
         "confusion",
         "constant",
@@ -132,5 +139,8 @@ def preferred(tried: Sequence[Explanation], *, learned: bool, additive: bool) ->
     return best
 
 
+WHOLLY = 0.95
+LIKELY = 20.0
+"""Rules explain labels equally well if one makes them at most so many times as probable as the other."""
 NEARLY, NEARLY_ALL = 1.25, 0.001
-"""Rules explain equally well if one leaves at most 1.25 times as much unexplained as the other, plus a thousandth."""
+"""Rules explain quantities equally well if one leaves up to 1.25 times as much unexplained, plus a thousandth."""

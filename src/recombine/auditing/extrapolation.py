@@ -67,14 +67,18 @@ class FromSeen:
         return Conjunctions.of(self.cells, self.sizes, order=order).starts[-1] <= MOST_COLUMNS
 
     def additive(
-        self, order: int, cells: Int[np.ndarray, "cells factors"]
+        self, order: int, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool = False
     ) -> Float[np.ndarray, "cells outputs"]:
-        """The best sum of effects of up to `order` factors, fitted to seen cells; unseen conjunctions add nothing."""
+        """The best sum of effects of up to `order` factors, fitted to seen cells; unseen conjunctions add nothing.
+
+        - `by_rows`: whether seen cells count by their training rows, or each once.
+        """
         found = Conjunctions.of(self.cells, self.sizes, order=order)
         design = found.design(self.cells)
-        gram = (design.T @ design).toarray()
+        weighted = design.multiply(self.rows[:, None]).tocsr() if by_rows else design
+        gram = (design.T @ weighted).toarray()
         gram[np.diag_indices_from(gram)] += RIDGE * gram.max()
-        weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), design.T @ self.values)
+        weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), weighted.T @ self.values)
         return decide(found.design(cells) @ weights, self.kind)
 
     def additive_scores(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:

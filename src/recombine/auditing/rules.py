@@ -57,10 +57,9 @@ def all_rules(trial: Trial) -> Iterator[Explanation]:
     yield from _memory(trial, seen, wanted, pictures)
     for order in _missing_orders(cells, trial):
         if seen.can_add(order):
-            found = [trial.fixed("additive", seen.additive(order, wanted), order=order)]
-            if cells.kind == "classification" and order == 1:
-                found.append(trial.fixed("additive", seen.additive_scores(wanted), order=order))
-            yield best_of(found)
+            yield best_of(
+                trial.fixed("additive", answers, order=order) for answers in _sums(cells, seen, order, wanted)
+            )
     if cells.kind == "regression":
         yield _slope_rule(trial)
     if pictures:
@@ -113,7 +112,12 @@ def _function(trial: Trial, subset: Subset) -> Explanation | None:
     else:
         turned = (trial.truth + sign * error[turn] for turn, sign in zip(turns, signs, strict=True))
         moved = [np.array([left(one).sum() for one in turned])]
-    return trial.judge("function", left(trial.said), [*moved, swapped], factors=subset)
+    found = trial.judge("function", left(trial.said), [*moved, swapped], factors=subset)
+    if trial.cells.kind == "regression":
+        return found
+    others = counts[group][:, None] * (average @ trial.said)[group] - trial.said
+    chances = (others + 1 / trial.said.shape[1]) / counts[group][:, None]
+    return replace(found, likelihood=float(np.log((chances * trial.said).sum(axis=1)).sum()))
 
 
 def _constant(trial: Trial, answer: np.ndarray) -> Explanation:
@@ -121,6 +125,19 @@ def _constant(trial: Trial, answer: np.ndarray) -> Explanation:
     found = trial.fixed("constant", answer)
     spread = lengths(trial.truth - answer).sum()
     return replace(found, chance=0.0 if found.residual.sum() <= STILL * spread else 1.0)
+
+
+def _sums(cells: Cells, seen: FromSeen, order: int, wanted: np.ndarray) -> Iterator[np.ndarray]:
+    """Sums of effects that follow from the model's answers for seen cells.
+
+    Labels do not show the scores behind them, so that those of a model which can only add are looked for in the targets
+    that it was fitted to, too.
+    """
+    yield seen.additive(order, wanted)
+    if cells.kind == "classification" and order == 1:
+        known = targets_of_seen(cells)
+        yield from (known.additive(order, wanted, by_rows=by_rows) for by_rows in (False, True))
+        yield from (one.additive_scores(wanted) for one in (seen, known))
 
 
 def _confusion(trial: Trial) -> Explanation:
@@ -168,7 +185,8 @@ def _copies(trial: Trial, seen: FromSeen, near: Bool[np.ndarray, "cells seen"]) 
     """Every answer is that of some seen cell among the nearest, whichever fits best."""
     if trial.cells.kind == "classification":
         costs = np.stack([2 - 2 * seen.values[mask].max(axis=0) for mask in near])
-        return trial.labelled("copy", costs, corrected=True)
+        chances = near.astype(np.float64) @ seen.values / near.sum(axis=1, keepdims=True)
+        return trial.labelled("copy", costs, chances, corrected=True)
     n = len(trial.chosen)
     plus, minus, swapped = np.empty((3, n, n))
     error = trial.said - trial.truth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ class Explanation:
     - `factors`: those that a shortcut goes by; `order`: of an additive rule.
     - `share`: R, corrected for chance where a rule can choose among several cells; `chance`: by permutation.
     - `residual`: `(cells,)`, squared distance (or share of other labels) between answers and rule.
+    - `likelihood`: of labels, the logarithm of the probability that the rule gives the answers; NaN for quantities.
     """
 
     rule: Rule
@@ -49,6 +50,7 @@ class Explanation:
     residual: Float[np.ndarray, " cells"]
     factors: Subset = ()
     order: int = 0
+    likelihood: float = np.nan
 
     @property
     def finding(self) -> str:
@@ -167,12 +169,26 @@ class Trial:
         nulls = [np.maximum(moved, 0).sum(axis=1), np.maximum(swapped[places, turns], 0).sum(axis=1)]
         return self.judge(rule, np.maximum(np.diagonal(plus), 0), nulls, **settings)
 
-    def labelled(self, rule: Rule, costs: Float[np.ndarray, "cells classes"], **settings: Any) -> Explanation:
-        """A rule by what it leaves unexplained in every cell, if that had any of the labels."""
+    def labelled(
+        self,
+        rule: Rule,
+        costs: Float[np.ndarray, "cells classes"],
+        chances: Float[np.ndarray, "cells classes"] | None = None,
+        **settings: Any,
+    ) -> Explanation:
+        """A rule by what it leaves unexplained in every cell, if that had any of the labels.
+
+        - `chances`: of every label by the rule, if it leaves a choice; otherwise the labels that cost nothing.
+        """
         places = np.arange(len(costs))
         swapped = costs[places, self.said.argmax(axis=1)[self.chance.turns]].sum(axis=1)
         noisy = [] if self.chance.labels is None else [costs[places, self.chance.labels].sum(axis=1)]
-        return self.judge(rule, (costs * self.said).sum(axis=1), [*noisy, swapped], **settings)
+        own = (costs * self.said).sum(axis=1)
+        found = self.judge(rule, own, [*noisy, swapped], **settings)
+        slips = (own.sum() / 2 + 0.5) / (len(own) + 1)
+        given = ((np.maximum(1 - costs / 2, 0.0) if chances is None else chances) * self.said).sum(axis=1)
+        likely = np.log((1 - slips) * given + slips / costs.shape[1])
+        return replace(found, likelihood=float(likely.sum()))
 
 
 def chance_of(value: float, others: Float[np.ndarray, " rearrangements"]) -> float:
@@ -181,8 +197,8 @@ def chance_of(value: float, others: Float[np.ndarray, " rearrangements"]) -> flo
 
 
 def best_of(tried: Iterable[Explanation]) -> Explanation:
-    """The one that explains most."""
-    return max(tried, key=lambda one: one.share.value)
+    """The one that explains most, and of equal ones that which chance does least."""
+    return max(tried, key=lambda one: (round(one.share.value, 9), -one.chance))
 
 
 def _corrected(value: Any, luck: float) -> Any:
