@@ -28,8 +28,61 @@ def test_geometry_on_a_full_grid_is_that_of_the_probes():
     found = layers(activity).layers[0]
     g = metric_tensor(activity.reshape(N, N, -1))
     assert found.factorisation.value == pytest.approx(factorisation(g), rel=1e-5)
-    # volumes are scaled by the layer's own size, which moves the floor of the logarithm only
-    assert found.volume_gap.value == pytest.approx(volume_gap(g, SEEN.reshape(N, N)), abs=1e-4)
+
+
+def test_volumes_of_even_layers_are_those_of_the_probes():
+    """Where a layer is no grid of straight lines, steps to both sides and their sum have different lengths."""
+    bent = np.stack([X + 0.3 * Y, Y**1.0, 0.5 * X], axis=1)
+    g = metric_tensor(bent.reshape(N, N, -1))
+    assert layers(bent).layers[0].volume_gap.value == pytest.approx(
+        volume_gap(g, SEEN.reshape(N, N)), abs=1e-6
+    )
+    steep = np.stack([X + 0.02 * X**2, Y + 0.01 * X * Y], axis=1)
+    g = metric_tensor(steep.reshape(N, N, -1))
+    assert layers(steep).layers[0].volume_gap.value == pytest.approx(
+        volume_gap(g, SEEN.reshape(N, N)), abs=0.01
+    )
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 9])
+def test_codes_that_nothing_has_bent_are_not_warped(n):
+    a, b = np.indices((n, n)).reshape(2, -1)
+    hole = ~((a > 0) & (a < n - 1) & (b > 0) & (b < n - 1))
+    corner = ~((a >= n // 2) & (b >= n // 2))
+    words = {"a": np.array([f"w{i}" for i in a]), "b": np.array([f"v{i}" for i in b])}
+    codes = {
+        "indicators": np.concatenate([np.eye(n)[a], np.eye(n)[b]], axis=1),
+        "numbers": np.stack([a, b], axis=1) * 1.0,
+    }
+    for seen in (hole, corner):
+        for table in ({"a": a, "b": b}, words):
+            for code in codes.values():
+                report = audit(
+                    table,
+                    factors=["a", "b"],
+                    seen=seen,
+                    target=a + b,
+                    prediction=a + b,
+                    activations={"h": code},
+                )
+                assert report.finding("warped_geometry").holds is False
+
+
+def test_a_direction_that_all_factors_share_is_found_for_words_too():
+    rng = np.random.default_rng(0)
+    words = {"x": np.array([f"w{i}" for i in X]), "y": np.array([f"v{i}" for i in Y])}
+    first = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1) @ rng.normal(size=(2 * N, 100))
+    shared = 10 * (rng.normal(size=N)[X] + rng.normal(size=N)[Y])[:, None] * rng.normal(size=(1, 100))
+    for table in (TABLE, words):
+        report = audit(
+            table,
+            factors=["x", "y"],
+            seen=SEEN,
+            target=X + 0.5 * Y,
+            prediction=X + 0.5 * Y,
+            activations={"first": first, "second": first + shared},
+        )
+        assert report.finding("re_entanglement").holds is True
 
 
 def test_words_have_no_neighbours_but_effects():

@@ -77,7 +77,8 @@ def re_entanglement(layers: Layers | None, names: Sequence[str], why_none: str) 
     n = len(layers.placed)
     estimate = widened(fall, reference.factorisation_draws - layer.factorisation_draws, n)
     needed = np.isfinite(layers.targets.value) and layer.factorisation.value >= layers.targets.value - 0.05
-    narrow = layer.factorisation.value >= random_factorisation(layer.dimension) - 0.05
+    room = min(float(layer.units), reference.dimension)
+    narrow = layer.factorisation.value >= random_factorisation(room) - 0.05
     needed = needed or narrow
     before, after = reference.factorisation.value, layer.factorisation.value
     from_to = f"{fixed(before, 2)} in '{reference.name}' to {fixed(after, 2)}"

@@ -15,9 +15,10 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from recombine.auditing.cells import Cells
+from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.resampling import Estimate, Resampler
 from recombine.auditing.slopes import Slopes
+from recombine.auditing.trial import lengths
 from recombine.errors import InputError
 from recombine.probes.geometry import log10_volume
 from recombine.probes.representation import ridge_predictions
@@ -122,7 +123,10 @@ def look_inside(
             for axis, by_layer in changes.items():
                 own[axis] = replace(steps[axis], known=by_layer[name][usable])
         metric = _metric(activity[usable], own, places.cells)
-        return _layer(name, activity, metric, cells, usable, places.sampler, compared, read(name, activity))
+        room = _room(metric, np.stack([one.squares(activity[usable], places.cells) for one in own], axis=1))
+        return _layer(
+            name, activity, metric, room, cells, usable, places.sampler, compared, read(name, activity)
+        )
 
     found = tuple(layer(name, activity) for name, activity in means.items())
     targets = Estimate(np.nan, np.nan, np.nan)
@@ -164,10 +168,30 @@ class _Step:
         if self.group is None:
             change = activity[self.ahead[rows]].astype(np.float64) - activity[self.behind[rows]]
             return change * self.scale[rows, None]
-        sums = np.zeros((int(self.group.max()) + 1, activity.shape[1]))
-        np.add.at(sums, self.group, activity)
+        means = means_by_cell(activity, self.group, int(self.group.max()) + 1)
         count = np.bincount(self.group)[self.group[rows]][:, None]
-        return (count * activity[rows].astype(np.float64) - sums[self.group[rows]]) / np.maximum(count - 1, 1)
+        return (
+            (activity[rows].astype(np.float64) - means[self.group[rows]]) * count / np.maximum(count - 1, 1)
+        )
+
+    def squares(self, activity: np.ndarray, rows: np.ndarray) -> Float[np.ndarray, " rows"]:
+        """The squared size of one step, alike for levels in the middle and at the ends of a factor.
+
+        Of neighbours the mean over both directions (the difference of both neighbours would be shorter for codes that
+        turn, such as indicators); of words the mean over all pairs of levels.
+        """
+        if self.known is not None:
+            return lengths(self.known[rows].astype(np.float64))
+        if self.group is None:
+            own = activity[rows].astype(np.float64)
+            ends = [activity[self.ahead[rows]], activity[self.behind[rows]]]
+            ways = np.maximum((self.ahead != self.behind)[rows] * 1 + (self.scale[rows] == 0.5), 1)
+            return np.sum([lengths(own - end) for end in ends], axis=0) / ways
+        means = means_by_cell(activity, self.group, int(self.group.max()) + 1)
+        apart = lengths(activity.astype(np.float64) - means[self.group])
+        count = np.bincount(self.group)
+        pairs = 2 * np.bincount(self.group, weights=apart) / np.maximum(count - 1, 1)
+        return pairs[self.group[rows]]
 
 
 def _neighbours(cells: np.ndarray, axis: int, sizes: Sequence[int], numeric: bool) -> _Step:
@@ -214,6 +238,21 @@ def _metric(
     return g
 
 
+def _room(
+    g: Float[np.ndarray, "placed f f"], squares: Float[np.ndarray, "placed f"]
+) -> Float[np.ndarray, " placed"]:
+    """log10 of the volume that a cell takes up: sizes of steps, and the angles between them, scaled by the layer."""
+    if not len(g):
+        return np.zeros(0)
+    own = np.einsum("pii->pi", g)
+    moves = own > 1e-9 * squares  # a level in the very middle of the others has no direction, but a size
+    unit = np.divide(1.0, np.sqrt(own), out=np.zeros(own.shape), where=moves & (own > 0))
+    angles = g * unit[:, :, None] * unit[:, None, :]
+    angles[:, np.arange(g.shape[1]), np.arange(g.shape[1])] = 1.0
+    sizes = np.sqrt(squares / max(float(squares.sum(axis=1).mean()), 1e-30))
+    return log10_volume(angles * sizes[:, :, None] * sizes[:, None, :])
+
+
 def _factorisation(g: np.ndarray, sampler: Resampler) -> tuple[Estimate, Float[np.ndarray, " resamples"]]:
     """F = 1 - mean|g_ij| / mean(g_ii + g_jj), mean over pairs of factors, with seen and unseen cells resampled."""
     factors, (inside, outside) = g.shape[1], sampler.groups
@@ -242,6 +281,7 @@ def _layer(
     name: str,
     activity: np.ndarray,
     g: Float[np.ndarray, "placed f f"],
+    logs: Float[np.ndarray, " placed"],
     cells: Cells,
     usable: np.ndarray,
     sampler: Resampler,
@@ -249,9 +289,6 @@ def _layer(
     readable: Float[np.ndarray, " factors"],
 ) -> Layer:
     score, draws = _factorisation(g, sampler)
-    logs = (
-        log10_volume(g / max(float(np.trace(g, axis1=1, axis2=2).mean()), 1e-30)) if len(g) else np.zeros(0)
-    )
     inside, outside = sampler.groups
     if inside and outside:
         gaps = sampler.means(1, logs[inside:]) - sampler.means(0, logs[:inside])

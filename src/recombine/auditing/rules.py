@@ -213,7 +213,9 @@ def _slope_rule(trial: Trial) -> Explanation:
 
     def share(together: np.ndarray, wide: np.ndarray, left: np.ndarray, against: np.ndarray) -> np.ndarray:
         slope = together / np.maximum(wide, 1e-300)
-        found = 1 - (left - slope * together) / np.maximum(against, 1e-300)
+        unexplained, failed = np.asarray(left - slope * together), np.asarray(against)
+        some = failed > 1e-12 * spread.sum()
+        found = 1 - np.divide(unexplained, failed, out=np.ones(unexplained.shape), where=some)
         return np.where((slope < SHRUNKEN * usual - 1) & (slope > TURNED - 1), found, 0.0)
 
     varied = lengths(trial.said - trial.said.mean(axis=0))
