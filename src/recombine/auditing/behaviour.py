@@ -33,16 +33,7 @@ def behaviour(
         why = f"What the model says cannot be judged: {scores.unjudged}."
         return [composes, *(open_finding(id, why) for id in PATTERNS)], None, None
     failure = explain(cells, seed=seed)
-    chosen = None
-    lost = scores.skill.value <= NOTHING
-    slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
-    if composes.holds is not True or scores.unseen.value > slight:
-        chosen = preferred(failure.tried, learned=scores.learned, additive=_sums(cells))
-    if lost and chosen is not None and cells.kind == "classification" and not chosen.share.low >= ALL:
-        chosen = None
-    if lost and cells.kind == "regression":
-        chosen = preferred(reproduced(cells, failure), learned=False, additive=_sums(cells))
-        chosen = None if chosen is not None and chosen.rule == "constant" else chosen
+    chosen = _cause(cells, scores, failure)
     if chosen is not None and chosen.rule == "confusion":
         composes = _same_mistakes(composes, scores)
     elif chosen is not None and composes.holds is not False:
@@ -51,13 +42,28 @@ def behaviour(
     return [composes, *(measure(facts) for measure in PATTERNS.values())], failure, chosen
 
 
-def reproduced(cells: Cells, failure: Failure) -> list[Explanation]:
+def _cause(cells: Cells, scores: Scores, failure: Failure) -> Explanation | None:
+    """The rule that explains the failure, if there is one to explain and one that does."""
+    slight = SLIGHT[cells.kind] * scores.baselines["constant"].value
+    if scores.composes is True and scores.unseen.value <= slight:
+        return None
+    tried, lost = failure.tried, scores.skill.value <= NOTHING
+    if lost and cells.kind == "regression":
+        tried = _reproducing(cells, failure)
+    found = preferred(tried, learned=scores.learned, additive=_sums(cells))
+    if found is None or not lost:
+        return found
+    surely = found.rule != "constant" if cells.kind == "regression" else found.share.low >= ALL
+    return found if surely else None
+
+
+def _reproducing(cells: Cells, failure: Failure) -> tuple[Explanation, ...]:
     """Rules that give the very answers of a model, however wrong these are, and the constant."""
     said = cells.answers[failure.cells].astype(np.float64)
     spread = ((said - said.mean(axis=0)) ** 2).sum()
-    exact = [one for one in failure.tried if one.rule in {"given", "nearest", "additive"}]
-    exact = [one for one in exact if one.residual.sum() <= (1 - ADDITIVE) * spread]
-    return [*exact, *(one for one in failure.tried if one.rule == "constant")]
+    close = [one for one in failure.tried if one.residual.sum() <= (1 - ADDITIVE) * spread]
+    exact = (one for one in close if one.rule in {"given", "nearest", "additive"})
+    return (*exact, *(one for one in failure.tried if one.rule == "constant"))
 
 
 def _composes(scores: Scores) -> Finding:
