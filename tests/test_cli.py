@@ -1,10 +1,10 @@
 """The command line as a person meets it."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -31,11 +31,25 @@ def store(tmp_path):
     return kept.path
 
 
-def command(*words, **environment):
-    words = [sys.executable, "-c", "from recombine.cli import main; main()", *map(str, words)]
-    return subprocess.run(
-        words, capture_output=True, text=True, env={**os.environ, **environment}, check=False
-    )
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """The command as the shell runs it, but for the process."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return SimpleNamespace(returncode=ended.value.code, stdout=said.out, stderr=said.err)
+
+    return run
+
+
+def test_the_command_in_a_process_of_its_own():
+    words = [sys.executable, "-c", "from recombine.cli import main; main()", "nosuch"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: No such command 'nosuch'.\n"
 
 
 def test_help_starts_neither_jax_nor_matplotlib():
@@ -81,7 +95,7 @@ def test_reproduce_prints_one_json_object(run, tmp_path):
     assert "holds 1 · fails 0 · undecided 0" in again.output
 
 
-def test_report_writes_a_page_from_the_store(run, tmp_path):
+def test_report_writes_a_page_from_the_store(run, command, tmp_path):
     missing = command("report", "forced-rendering", "--store", tmp_path, "--out", tmp_path / "page.html")
     assert missing.returncode == 2
     assert "run `recombine reproduce forced-rendering` first" in missing.stderr
@@ -142,8 +156,9 @@ def test_data_lists_what_is_here(run, tmp_path, monkeypatch):
         (["data", "verify", "imagenet"], "error: "),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(words, line, tmp_path):
-    result = command(*words, RECOMBINE_HOME=str(tmp_path))
+def test_bad_input_is_one_line_and_exit_code_2(words, line, tmp_path, command, monkeypatch):
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
+    result = command(*words)
     assert result.returncode == 2
     assert result.stderr.startswith(line)
     assert result.stderr.count("\n") == 1
@@ -151,7 +166,7 @@ def test_bad_input_is_one_line_and_exit_code_2(words, line, tmp_path):
     assert not list(Path(tmp_path).glob("*.xlsx"))
 
 
-def test_a_store_that_is_a_file_is_refused(tmp_path):
+def test_a_store_that_is_a_file_is_refused(tmp_path, command):
     (tmp_path / "file").write_text("")
     result = command("runs", "list", "--store", tmp_path / "file")
     assert result.returncode == 2
@@ -171,14 +186,11 @@ def test_main_is_the_entry_point():
         (["claims", "nosuch"], "error: study: got 'nosuch', expected one of forced-rendering"),
     ],
 )
-def test_bad_words_get_one_line_and_exit_code_2(words, line, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["recombine", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    said = capsys.readouterr().err
-    assert ended.value.code == 2
-    assert said.startswith(line)
-    assert said.count("\n") == 1
+def test_bad_words_get_one_line_and_exit_code_2(words, line, command):
+    found = command(*words)
+    assert found.returncode == 2
+    assert found.stderr.startswith(line)
+    assert found.stderr.count("\n") == 1
 
 
 @pytest.fixture
@@ -242,7 +254,7 @@ def test_advice_with_saliences_of_a_layer(run, animals, tmp_path):
         (["--activations", "none.npy"], "error: activations: got 'none.npy'"),
     ],
 )
-def test_bad_advice_is_one_line(animals, tmp_path, words, message):
+def test_bad_advice_is_one_line(animals, tmp_path, words, message, command):
     given = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", *words]
     found = command(*given)
     assert found.returncode == 2

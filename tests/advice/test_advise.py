@@ -136,7 +136,7 @@ def small_tables(draw):
     return sizes, cells, seen, order, interest, present
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(small_tables())
 def test_the_additions_are_as_few_as_can_be(drawn):
     """Brute force over all sets of cells that are one smaller, whether anyone asked about them or not."""

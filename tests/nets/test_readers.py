@@ -32,7 +32,7 @@ def assert_same(net: Any, module: nn.Module, x: np.ndarray, *, train: bool) -> N
     module.train(train)
     with torch.no_grad():
         expected = module(torch.tensor(x)).numpy()
-    got, _, after = observe(net, jnp.asarray(x), key=KEY if train else None)
+    got, _, after = eqx.filter_jit(observe)(net, jnp.asarray(x), key=KEY if train else None)
     np.testing.assert_allclose(got, expected, atol=3e-5 * np.abs(expected).max(), rtol=0)
     running = [m.running_var.numpy() for m in module.modules() if isinstance(m, nn.BatchNorm2d)]
     mine = jax.tree.leaves(after, is_leaf=lambda node: hasattr(node, "variance"))

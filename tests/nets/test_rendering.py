@@ -48,7 +48,7 @@ def test_a_canvas_is_its_decomposition_even_when_vectors_are_not_unit(height: in
 def test_three_factors_on_a_picture_that_is_not_square() -> None:
     net = render_net(levels=(3, 2, 3), picture=(3, 5), hidden=1, key=KEY)
     codes = one_hot_rows(3, 2, 3, rows=6)
-    output, stages = trace(net, jnp.asarray(codes))
+    output, stages = eqx.filter_jit(trace)(net, jnp.asarray(codes))
     assert output.shape == (6, 3, 5)
     assert stages["embedding"].shape == (6, 3, 5, 3)
     for factor, code in enumerate(np.split(codes, [3, 5], axis=1)):
