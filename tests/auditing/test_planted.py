@@ -1,5 +1,7 @@
 """Planted models do what their kind says, whatever was drawn."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -19,9 +21,17 @@ EXPECTED = {
 
 
 def each(*kinds):
-    return pytest.mark.parametrize(
-        "made", [planted(k, s) for k in kinds for s in SEEDS], ids=lambda m: m.kind
-    )
+    """Every construction of some kinds, made when it is asked for and once."""
+    drawn = [(kind, seed) for kind in kinds for seed in SEEDS]
+    return pytest.mark.parametrize("made", drawn, ids=lambda one: f"{one[0]}-{one[1]}", indirect=True)
+
+
+@pytest.fixture
+def made(request):
+    return kept(*request.param)
+
+
+kept = cache(planted)
 
 
 def cells_of(made):

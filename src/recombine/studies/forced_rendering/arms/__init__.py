@@ -32,7 +32,16 @@ GROUPS = (
 
 ALIKE = (
     *("ramp", "scalar", "render none, ", "superposition", "head 1", "code width", "200 epochs", "depth 4"),
-    *("196 bumps", "252 bumps", "4 N", "everywhere", "rotation digits"),
+    *(
+        "196 bumps",
+        "252 bumps",
+        "4 N",
+        "everywhere",
+        "rotation digits",
+        "rotation circle",
+        "20 epochs",
+        "scaling ",
+    ),
 )
 """In the names of arms that differ from others by their code, data or a number alone; scale smoke goes without them."""
 
