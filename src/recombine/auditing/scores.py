@@ -15,7 +15,7 @@ from recombine.auditing.seen_cells import targets_of_seen
 
 COMPOSES = 0.9
 """A model composes if unseen cells are this far on the way from a constant's error to the error on seen cells,"""
-AT_LEAST = 0.5
+AT_LEAST = 0.75
 """and at least this far with 95 % confidence. It does not if 95 % confidence excludes the former."""
 LEARNED = 0.5
 """A model that removes less than this share of a constant's error on seen cells has not learned the task."""
