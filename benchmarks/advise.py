@@ -1,4 +1,4 @@
-"""Advice at scale: a million rows, and beside it the dense rank that a user would write."""
+"""Advice at scale: a million rows, compared with the dense rank that a user would write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.measure import Row
 from recombine.advice import advise
-from recombine.advice.memory import elimination
+from recombine.advice.memory_use import elimination
 from recombine.errors import InputError
 from recombine.theory import Determinacy, grid_rank
 
@@ -34,7 +34,7 @@ def example(rows: int, factors: int, levels: int, targets: int) -> dict[str, np.
 
 
 def at_scale() -> list[Row]:
-    """The goal, how the cost grows, and the dense rank where it can still be had.
+    """The goal, how the cost grows, and the dense rank for tables that are small enough for it.
 
     Work grows with the cube of the number of effects, so ten factors are shown with 8 levels each (2,276 effects at
     order 2); ten of 20 levels would have 16,436, three times as many as the goal.
@@ -48,34 +48,34 @@ def at_scale() -> list[Row]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     rows.append(Row("all of these", "GiB at the peak", peak, None, False, {}))
     rows.append(_advice(100_000, 10, levels=60, targets=10_000))
-    return [*rows, *(_beside_dense(levels) for levels in (4, 6, 8))]
+    return [*rows, *(_compared_with_dense(levels) for levels in (4, 6, 8))]
 
 
 def _advice(rows: int, factors: int, *, targets: int, levels: int = LEVELS) -> Row:
-    """Advice from scratch, and beside it the time for one more cell; or how soon it is refused for want of memory."""
+    """Advice from scratch, and the time for one more cell; or how soon it is refused for lack of memory."""
     table = example(rows, factors, levels, targets)
     names = [f"f{axis}" for axis in range(factors)]
     name = f"advise: {rows:,} rows, {factors} factors of {levels} levels, orders 1 and 2"
     started = time.perf_counter()
     try:
-        found = advise(table, factors=names, seen="train", orders=(1, 2), interest="table")
+        advice = advise(table, factors=names, seen="train", orders=(1, 2), interest="table")
     except InputError:
         seconds = time.perf_counter() - started
         needed = elimination((levels,) * factors, 2, rows + targets) / 2**30
         return Row(name, "refused after s", seconds, None, False, {"GiB needed": needed})
     seconds = time.perf_counter() - started
-    detail = {"effects at order 2": float(grid_rank(found.table.space.shape, min(2, factors)))}
-    detail |= {"cells of interest": len(found.targets)}
-    detail |= {f"additions at order {order}": len(f.additions.cells) for order, f in found.orders.items()}
-    if len(found.targets):
+    detail = {"effects at order 2": float(grid_rank(advice.table.space.shape, min(2, factors)))}
+    detail |= {"cells of interest": len(advice.targets)}
+    detail |= {f"additions at order {order}": len(f.additions.cells) for order, f in advice.orders.items()}
+    if len(advice.targets):
         started = time.perf_counter()
-        found.with_cells(found.targets[:1])
+        advice.with_cells(advice.targets[:1])
         detail["one more cell s"] = time.perf_counter() - started
     return Row(name, "seconds", seconds, SECONDS if rows == ROWS else None, False, detail)
 
 
-def _beside_dense(levels: int) -> Row:
-    """Determinacy of all cells at order 2, four factors, against a rank of dense floating-point matrices."""
+def _compared_with_dense(levels: int) -> Row:
+    """Determinacy of 50 cells at order 2, four factors, compared with the rank of dense floating-point matrices."""
     sizes = (levels,) * 4
     rng = np.random.default_rng(1)
     cells = np.indices(sizes).reshape(4, -1).T
@@ -83,7 +83,7 @@ def _beside_dense(levels: int) -> Row:
     targets = cells[~seen][:50]
     started = time.perf_counter()
     known = Determinacy(sizes, 2)
-    known.show(cells[seen])
+    known.add(cells[seen])
     ours = known.determined(targets)
     middle = time.perf_counter()
     dense = _dense_determined(cells[seen], targets, sizes)

@@ -1,4 +1,4 @@
-"""Audits at scale: a hundred thousand rows of four factors, with predictions alone and with ten layers of 512 units."""
+"""Audits at scale: 100,000 rows of four factors, with predictions only and with ten layers of 512 units."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ ROWS, LEVELS, LAYERS, UNITS = 100_000, (10, 10, 10, 10), 10, 512
 
 
 def at_scale() -> list[Row]:
-    """Time and peak memory of both audits, each in a process of its own; reading the file counts, imports do not."""
-    found = []
+    """Time and peak memory of both audits, each in its own process; reading the file counts, imports do not."""
+    rows = []
     for what, goal in (("predictions", 5.0), ("layers", 60.0)):
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.audit", what], capture_output=True, text=True, check=True
         )
         seconds, peak = map(float, done.stdout.split()[-2:])
         name = f"audit of {ROWS:,} rows, 4 factors, {what}"
-        found.append(Row(name, "seconds", seconds, goal, False, {"peak GiB": peak}))
-        found.append(Row(name, "peak GiB", peak, 4.0, False, {"seconds": seconds}))
-    return found
+        rows.append(Row(name, "seconds", seconds, goal, False, {"peak GiB": peak}))
+        rows.append(Row(name, "peak GiB", peak, 4.0, False, {"seconds": seconds}))
+    return rows
 
 
 def world(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Level numbers of all rows, which of them are for training, and additive targets."""
+    """Level numbers of all rows, which rows are training rows, and additive targets."""
     rng = np.random.default_rng(seed)
     cells = np.stack([rng.integers(n, size=ROWS) for n in LEVELS], axis=1)
     codes = np.ravel_multi_index(tuple(cells.T), LEVELS)
@@ -52,11 +52,11 @@ def run(what: str) -> None:
 
         with TemporaryDirectory() as folder:
             path = Path(folder, "predictions.csv")
-            said = y + np.random.default_rng(1).normal(size=ROWS) * 0.1
+            predictions = y + np.random.default_rng(1).normal(size=ROWS) * 0.1
             columns = {name: cells[:, i] for i, name in enumerate(names)}
-            pl.DataFrame(columns | {"split": np.where(seen, "train", "test"), "y": y, "p": said}).write_csv(
-                path
-            )
+            pl.DataFrame(
+                columns | {"split": np.where(seen, "train", "test"), "y": y, "p": predictions}
+            ).write_csv(path)
             start = time.perf_counter()
             report = audit(path, factors=names, seen="split=train", target="y", prediction="p")
     else:

@@ -13,9 +13,9 @@ from benchmarks import peers, slot_peers
 from benchmarks.measure import Row, cpu_seconds, in_turns, median_ratio
 from benchmarks.training import Case, compiled
 from recombine.parts import Part
-from recombine.probes.objects import decoder_interaction, slot_quality
 from recombine.studies.interaction_asymmetry.arms import lines, sprites
 from recombine.studies.interaction_asymmetry.arms.shared import BETA, ERROR_WEIGHT, PEAK, recipe
+from recombine.studies.interaction_asymmetry.slot_probes import decoder_interaction, slot_quality
 from recombine.tasks import SceneTask, line_world
 from recombine.tasks import sprites as sprite_world
 

@@ -18,11 +18,11 @@ def steps(*, repeats: int) -> list[Row]:
     """One training step with weighted activity and L2: beside L2 alone, and beside eager PyTorch; on one core."""
     from benchmarks import peers
     from benchmarks.training import Case, against_pytorch, compiled, per_step
-    from recombine.fit import Penalty, Recipe, adam
     from recombine.nets import leaky_relu, mlp
     from recombine.parts import Part
     from recombine.remedies import l2, weighted_activity
     from recombine.tasks import modular_task
+    from recombine.training import Penalty, Recipe, adam
 
     squares, weighted = Penalty(Part(l2), 1e-4), Penalty(Part(weighted_activity), 1e-3)
     recipe = Recipe(

@@ -1,6 +1,6 @@
 """The same nets and the same loop in plain eager PyTorch: what a user would otherwise write.
 
-The tests hold these nets against `recombine.nets` with equal weights, and the loop against `recombine.fit`
+The tests hold these nets against `recombine.nets` with equal weights, and the loop against `recombine.training`
 step by step: that the arithmetic is the same is checked, not claimed.
 """
 

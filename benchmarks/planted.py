@@ -1,4 +1,4 @@
-"""What an audit says of models whose behaviour was planted: a confusion matrix, and every miss."""
+"""Audits of models with planted behaviour: a confusion matrix, and every miss."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ COLUMNS = (*FINDINGS, "nothing", "several")
 def confusion(per_kind: int, seed_offset: int = 0) -> str:
     """Audits `per_kind` constructions of every kind, with seeds from `seed_offset` on.
 
-    A construction is on the diagonal if exactly the findings hold that must. A false alarm is any finding but
-    `composes` that holds of a composer.
+    A construction is on the diagonal if exactly the expected findings hold. A false alarm is any finding except
+    `composes` that holds for a composer.
     """
     rows, misses = [], []
     on_diagonal = alarms = praised = 0
@@ -26,15 +26,15 @@ def confusion(per_kind: int, seed_offset: int = 0) -> str:
         right = 0
         for seed in range(seed_offset, seed_offset + per_kind):
             made = planted(kind, seed)
-            found = findings(made, seed)
-            counts[found[0] if len(found) == 1 else "several" if found else "nothing"] += 1
-            right += made.expected == set(found)
-            if made.expected != set(found):
-                misses.append(f"{kind} {seed}: {', '.join(found) or 'nothing'}; {made.note}")
+            holding = findings(made, seed)
+            counts[holding[0] if len(holding) == 1 else "several" if holding else "nothing"] += 1
+            right += made.expected == set(holding)
+            if made.expected != set(holding):
+                misses.append(f"{kind} {seed}: {', '.join(holding) or 'nothing'}; {made.note}")
             if kind in COMPOSERS:
-                alarms += bool(set(found) - {"composes"})
+                alarms += bool(set(holding) - {"composes"})
             else:
-                praised += "composes" in found
+                praised += "composes" in holding
         on_diagonal += right
         rows.append(Row([kind, *(str(counts[name] or "") for name in COLUMNS), percent(right / per_kind)]))
     columns = [Column("planted"), *(Column(name, "right") for name in (*COLUMNS, "as planted"))]
@@ -43,7 +43,7 @@ def confusion(per_kind: int, seed_offset: int = 0) -> str:
         table_text(Table(columns, rows, caption=f"findings that hold, {per_kind} of each kind")),
         f"as planted: {on_diagonal} of {composers + others} ({percent(on_diagonal / (composers + others))})",
         f"false alarms on composers: {alarms} of {composers}",
-        f"other models said to compose: {praised} of {others}",
+        f"other models reported to compose: {praised} of {others}",
         f"misses: {len(misses)}",
         *(f"  {miss}" for miss in misses),
     ]

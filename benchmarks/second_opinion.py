@@ -1,7 +1,7 @@
-"""The render net trained by PyTorch alone: do seeds differ there as much as here?
+"""The render net trained by PyTorch alone: do seeds vary there as much as here?
 
-Nothing of `recombine` but the task's arrays and two measures is used; initial weights, order of batches and optimiser
-are PyTorch's own.
+It uses only the task's arrays and two metrics of `recombine`; initial weights, order of batches and optimiser are
+PyTorch's own.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import torch
 
 from benchmarks import peers
-from recombine import Part, bumps, corner_hole, one_hot
-from recombine.probes import position_accuracy, squared_error
+from recombine import Part
+from recombine.metrics import position_accuracy, squared_error
 from recombine.report import Column, Row, Table, number, percent, table_text
+from recombine.spaces import corner_hole
+from recombine.tasks import bumps, one_hot
 
 WEIGHTS = {"no penalty": (0.0, 0.0), "both penalties": (0.1, 0.01)}
 
 
 def render_nets(seeds: list[int], epochs: int) -> str:
-    """Trains one net per seed and arm; a table of errors and of unseen bumps in place."""
+    """Trains one net per seed and arm; a table of errors and of unseen bumps in the right position."""
     task = bumps(
         n=32,
         sigma=1.5,
@@ -43,8 +45,8 @@ def render_nets(seeds: list[int], epochs: int) -> str:
             error = squared_error(outputs, task.targets)
             assert task.latents is not None
             right = position_accuracy(outputs[unseen], task.latents[unseen], "bright", 1).mean()
-            found = [number(error[task.rows_in].mean()), number(error[unseen].mean()), percent(right)]
-            rows.append(Row([str(seed), name, *found]))
+            entries = [number(error[task.rows_in].mean()), number(error[unseen].mean()), percent(right)]
+            rows.append(Row([str(seed), name, *entries]))
     columns = [Column("seed", "right"), Column("net")]
-    columns += [Column(name, "right") for name in ("seen error", "unseen error", "unseen in place ± 1")]
+    columns += [Column(name, "right") for name in ("seen error", "unseen error", "unseen position ± 1")]
     return table_text(Table(columns, rows, caption=f"{epochs} epochs, PyTorch {torch.__version__}"))

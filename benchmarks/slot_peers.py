@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks import peers
-from recombine.nets.slot_decoders import position_code
-from recombine.nets.slot_encoders import RowConvolution, position_grid
+from recombine.nets.slots.slot_decoders import position_code
+from recombine.nets.slots.slot_encoders import RowConvolution, position_grid
 
 peers.LAYERS[RowConvolution] = nn.Conv1d
 peers.AXES[RowConvolution] = (3, 2, 0, 1)
@@ -38,7 +38,7 @@ def perceptron(*widths: int) -> nn.Sequential:
 
 
 class Attention(nn.Module):
-    """The counterpart of `recombine.nets.attention.CrossAttention`."""
+    """The counterpart of `recombine.nets.layers.attention.CrossAttention`."""
 
     def __init__(self, width: int, context: int, inner: int, heads: int) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Attention(nn.Module):
 
 
 class SlotLayer(nn.Module):
-    """The counterpart of `recombine.nets.slot_encoders.SlotLayer`."""
+    """The counterpart of `recombine.nets.slots.slot_encoders.SlotLayer`."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class Encoder(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """The counterpart of `recombine.nets.attention.CrossLayer`."""
+    """The counterpart of `recombine.nets.layers.attention.CrossLayer`."""
 
     def __init__(self, width: int, inner: int, heads: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The whole study as a user runs it: minutes, peak memory, and the second run from the store."""
+"""A whole study as a user runs it: minutes, peak memory, and a second run from the store."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from benchmarks.measure import Row
 
 MINUTES, GIBIBYTES, SECONDS_AGAIN = 15, 2, 10
-"""The goals. The last one stands for "answers from the store in seconds"."""
+"""The goals: minutes and peak memory of the first run, and seconds of the second run, which reads the store."""
 
 
 def whole_study(study: str = "forced-rendering", *, jobs: int = 2) -> list[Row]:
-    """Runs `recombine reproduce` twice, at first from an empty store."""
+    """Runs `recombine reproduce` twice, the first time with an empty store."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
         arguments = ["reproduce", study, "--json", "--jobs", str(jobs), "--store", str(store)]
@@ -28,25 +28,25 @@ def whole_study(study: str = "forced-rendering", *, jobs: int = 2) -> list[Row]:
         Row(f"{name}, empty store", "minutes", first / 60, MINUTES, False, {}),
         Row(
             f"{name}, empty store",
-            "GiB at the peak",
+            "peak GiB",
             peak.proportional / 2**30,
             GIBIBYTES,
             False,
-            {"GiB if shared pages count in every process": peak.resident / 2**30},
+            {"GiB with shared pages counted in every process": peak.resident / 2**30},
         ),
         Row(f"{name}, full store", "seconds", again, SECONDS_AGAIN, False, {}),
     ]
 
 
 class Memory(NamedTuple):
-    """Bytes of a family of processes: shared pages counted once in all, and counted in each of them."""
+    """Memory of a process family in bytes: with shared pages counted once, and counted in every process."""
 
     proportional: int = 0
     resident: int = 0
 
 
 def _run(arguments: list[str]) -> tuple[float, Memory]:
-    """Wall seconds of the command, and the most memory that its processes held at one time."""
+    """Wall-clock seconds of the command, and the peak memory of all its processes together."""
     command = [sys.executable, "-c", "from recombine.cli import main; main()", *arguments]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -84,7 +84,7 @@ def _memory(root: int) -> Memory:
 
 
 def _fields(file: Path) -> dict[str, str]:
-    """The `name: value` lines of a file; none if its process has just ended."""
+    """The `name: value` lines of a file; empty if its process has just ended."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

@@ -14,12 +14,12 @@ from torch import nn
 
 from benchmarks import peers
 from benchmarks.measure import Row, in_turns, median_ratio
-from recombine.fit import Optimiser, Recipe, adam, adamw, fit
 from recombine.nets import cnn_decoder, mlp
 from recombine.parts import Part
-from recombine.remedies.rendering import forced_rendering
+from recombine.remedies.forced_rendering import forced_rendering
 from recombine.spaces import Space, Split
 from recombine.tasks import Task
+from recombine.training import Optimiser, Recipe, adam, adamw, fit
 
 
 @dataclass(frozen=True)

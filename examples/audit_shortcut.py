@@ -1,8 +1,8 @@
-"""Does a classifier of coloured digits look at the digit, or at the colour that went with it in training?
+"""Does a classifier of coloured digits use the digit, or the colour that went with it in training?
 
-The task is to say whether a noisy digit is even or odd. In training red and orange digits are even, and green and blue
-ones are odd; only violet ones are both. Colour is enough for most training pictures, so a model may never learn to read
-digits in other colours. Combinations such as a red 3 are left out of training and show what it goes by.
+The task is to tell whether a noisy digit is even or odd. In training red and orange digits are even, and green and blue
+ones are odd; only violet ones are both. Colour is enough for most training images, so a model may never learn to read
+digits in other colours. Combinations such as a red 3 are left out of training and show which of the two it uses.
 
 It needs PyTorch: pip install "recombine[torch]".
 """
@@ -28,14 +28,14 @@ TRAINED = {"red": "0246", "orange": "0468", "green": "1357", "blue": "3579", "vi
 
 
 def coloured_digits(n: int, noise: float, rng: np.random.Generator):
-    """Pictures (rows, 3, 8, 8), and the colour and the digit of every row."""
-    pictures, digit = load_digits(return_X_y=True)
+    """Images (rows, 3, 8, 8), and the colour and the digit of every row."""
+    images, digit = load_digits(return_X_y=True)
     rows = rng.permutation(len(digit))[:n]
     colour = rng.choice(list(COLOURS), len(rows))
     paint = np.array([COLOURS[name] for name in colour])
-    pictures = pictures[rows].reshape(-1, 1, 8, 8) / 16 * paint[:, :, None, None]
-    pictures = pictures + rng.normal(0, noise, pictures.shape)
-    return pictures.astype(np.float32), colour, digit[rows]
+    images = images[rows].reshape(-1, 1, 8, 8) / 16 * paint[:, :, None, None]
+    images = images + rng.normal(0, noise, images.shape)
+    return images.astype(np.float32), colour, digit[rows]
 
 
 def train(net: nn.Module, x: torch.Tensor, y: torch.Tensor, steps: int) -> None:
@@ -59,7 +59,7 @@ def main(
     x, colour, digit = coloured_digits(n, noise, rng)
     y = np.where(digit % 2 == 0, "even", "odd")
     trained = np.array([str(d) in TRAINED[c] for c, d in zip(colour, digit, strict=True)])
-    seen = trained & (rng.random(len(y)) < 0.8)  # a fifth of the rows of trained cells is kept for testing
+    seen = trained & (rng.random(len(y)) < 0.8)  # a fifth of the rows of seen cells is kept for testing
     about = {"factors": {"colour": colour, "digit": digit}, "seen": seen, "target": y, "unordered": ["digit"]}
 
     net = nn.Sequential(

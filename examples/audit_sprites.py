@@ -1,7 +1,7 @@
 """Can an autoencoder copy sprites whose shape, colour and place it knows, in combinations that it never saw?
 
-A convolutional autoencoder in PyTorch squeezes small colour pictures through a few units. A quarter of the combinations
-of shape, colour and place is left out of training, and the audit compares how well it copies those and the others.
+A convolutional autoencoder in PyTorch compresses small colour images to a few units. A quarter of the combinations
+of shape, colour and place is left out of training, and the audit compares how well it copies these and the others.
 
 It needs PyTorch: pip install "recombine[torch]".
 """
@@ -20,7 +20,7 @@ COLOURS = {
     "blue": (0.2, 0.4, 0.9),
     "white": (1.0, 1.0, 1.0),
 }
-SHAPES = {  # what is inside, by distance from the centre to the right and down
+SHAPES = {  # which points are inside, by distance from the centre to the right and down
     "square": lambda right, down: np.maximum(abs(right), abs(down)) < 3.6,
     "disc": lambda right, down: right**2 + down**2 < 4.2**2,
     "cross": lambda right, down: (
@@ -32,15 +32,15 @@ PLACES = ("left", "middle", "right")
 
 
 def draw(shape: np.ndarray, colour: np.ndarray, place: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Pictures (rows, 3, size, size); the height and the exact place vary within a combination."""
+    """Images (rows, 3, size, size); the height and the exact place vary within a combination."""
     pixel = np.arange(SIZE) + 0.5
     across = 5 + 7 * np.array([PLACES.index(name) for name in place]) + rng.uniform(-1, 1, len(shape))
     height = rng.uniform(6, SIZE - 6, len(shape))
-    pictures = np.zeros((len(shape), 3, SIZE, SIZE), dtype=np.float32)
+    images = np.zeros((len(shape), 3, SIZE, SIZE), dtype=np.float32)
     for i, (name, paint) in enumerate(zip(shape, colour, strict=True)):
         inside = SHAPES[name](pixel[None, :] - across[i], pixel[:, None] - height[i])
-        pictures[i] = np.where(inside, np.array(COLOURS[paint])[:, None, None], 0.0)
-    return pictures
+        images[i] = np.where(inside, np.array(COLOURS[paint])[:, None, None], 0.0)
+    return images
 
 
 class Autoencoder(nn.Module):
@@ -79,14 +79,14 @@ def main(
     seen = np.repeat(trained, copies) & (
         np.arange(len(shape)) % 4 > 0
     )  # a quarter of the rows is for testing
-    pictures = torch.from_numpy(draw(shape, colour, place, rng))
+    images = torch.from_numpy(draw(shape, colour, place, rng))
 
     net = Autoencoder(width, code)
     optimiser = torch.optim.Adam(net.parameters(), lr=2e-3)
     rows = torch.from_numpy(np.flatnonzero(seen))
     for _ in range(steps):
         batch = rows[torch.randint(len(rows), (64,))]
-        loss = ((net(pictures[batch]) - pictures[batch]) ** 2).mean()
+        loss = ((net(images[batch]) - images[batch]) ** 2).mean()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -94,9 +94,9 @@ def main(
     report = recombine.audit(
         factors={"shape": shape, "colour": colour, "place": place},
         seen=seen,
-        target=pictures.numpy(),
+        target=images.numpy(),
         model=net,
-        inputs=pictures.numpy(),
+        inputs=images.numpy(),
         layers=["encoder.1", "encoder.3", "encoder.5", "decoder.1", "decoder.4"],
     )
     print(report)

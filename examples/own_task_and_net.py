@@ -1,29 +1,29 @@
-"""A task and a net of your own: flags with a coloured cloth on a pole, drawn by a small perceptron."""
+"""A task and a net of your own: flags with a coloured cloth on a pole, drawn by a small MLP."""
 
 import equinox as eqx
 import jax
 import numpy as np
 
 from recombine import Part, Space, Split, Task
-from recombine.fit import Recipe, adam, fit
 from recombine.nets import Chain, Linear
-from recombine.probes.decoders import errors
+from recombine.probes import errors
+from recombine.training import Recipe, adam, fit
 
 
 def flags(heights: int = 6, colours: int = 6) -> Task:
-    """From (height, colour) to a column of pixels: the pole up to the height, then three pixels of cloth."""
+    """From (height, colour) to a column of pixels: the pole up to that height, then three pixels of cloth."""
     space = Space({"height": heights, "colour": colours})
     height, colour = space.cells.T
     pixel = np.arange(heights + 3)
     pole = (pixel < height[:, None]) * 0.5
     cloth = ((pixel >= height[:, None]) & (pixel < height[:, None] + 3)) * (colour[:, None] + 1) / colours
     codes = np.concatenate([np.eye(heights)[height], np.eye(colours)[colour]], axis=1)
-    held_out = (height >= heights // 2) & (colour >= colours // 2)
-    return Task(Split(space, ~held_out), codes, pole + cloth)
+    unseen = (height >= heights // 2) & (colour >= colours // 2)
+    return Task(Split(space, ~unseen), codes, pole + cloth)
 
 
 class Painter(eqx.Module):
-    """Any Equinox module with `stages` is a net."""
+    """A net: any Equinox module with `stages`."""
 
     first: Chain
     last: Linear
@@ -43,8 +43,8 @@ def main(steps: int = 3000) -> None:
     net = Part(Painter, inputs=12, outputs=9, width=64)
     fitted = fit(net, task, Recipe(steps=steps, batch=None, optimiser=adam(1e-2)), seeds=(0, 1, 2))
     for i, seed in enumerate(fitted.seeds):
-        found = errors(fitted.net(i), task)
-        print(f"seed {seed}: error seen {found['error_in']:.1e}, unseen {found['error_out']:.1e}")
+        values = errors(fitted.net(i), task)
+        print(f"seed {seed}: seen error {values['error_in']:.1e}, unseen error {values['error_out']:.1e}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import torch
 from torch import nn
 
-from recombine.probes.connectivity import assign_known, in_block_mass, layer_weights
+from recombine.metrics.connectivity import assign_known, in_block_mass, layer_weights
+from recombine.models import as_model
 from recombine.tasks import modular_task
 from recombine.torch import Watch, weighted_activity
 
@@ -20,7 +21,7 @@ def main(steps: int = 1500) -> None:
         optimiser.zero_grad()
         (loss + 1e-3 * weighted_activity(watch)).backward()
         optimiser.step()
-    weights = layer_weights([net[0].weight.detach(), net[2].weight.detach()], rows="outputs")
+    weights = layer_weights(list(as_model(net, x).weights().values()))  # inputs first
     mass = in_block_mass(weights, assign_known(weights, outputs=range(3)))["mass"]
     print(f"loss {loss.item():.1e}, weight inside modules by layer {mass.round(3).tolist()}")
 

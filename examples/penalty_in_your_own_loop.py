@@ -2,7 +2,7 @@
 
 Three inputs, three outputs, each a function of its own input. A plain perceptron solves the task by mixing; with the
 weighted-activity penalty (Qian et al. 2025, arXiv 2512.13707) it comes apart into three modules.
-`penalty_in_torch.py` does the same on PyTorch tensors.
+`penalty_in_torch.py` does the same with PyTorch.
 """
 
 import equinox as eqx
@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from recombine.metrics.connectivity import assign_known, in_block_mass, live_units
 from recombine.nets import leaky_relu, staged, weight_matrices
-from recombine.probes.connectivity import assign_known, in_block_mass, live_units
-from recombine.remedies import cost, l2
+from recombine.remedies import l2, weighted_activity
 from recombine.tasks import modular_task
 
 optimiser = optax.adam(5e-3)
@@ -23,7 +23,7 @@ def error(net: eqx.nn.MLP, x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def objective(net: eqx.nn.MLP, x: jax.Array, y: jax.Array, strength: jax.Array) -> jax.Array:
-    return error(net, x, y) + strength * cost(net, x) + 1e-4 * cost(net, x, l2)
+    return error(net, x, y) + strength * weighted_activity(net, x) + 1e-4 * l2(net, x)
 
 
 @eqx.filter_jit

@@ -11,6 +11,12 @@ settings.register_profile("recombine", deadline=None)
 settings.load_profile("recombine")
 
 
+@pytest.fixture(autouse=True)
+def terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are wrapped at one width on every machine; test processes inherit other widths."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 @pytest.fixture(scope="module")
 def compile_quickly() -> Iterator[None]:
     """For tests that compile many small programs and run each once."""

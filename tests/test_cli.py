@@ -1,5 +1,6 @@
 """The command line as a person meets it."""
 
+import io
 import json
 import subprocess
 import sys
@@ -9,11 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from recombine import Part, Store, Trial
+from recombine import Part
 from recombine.cli import app, main
-from recombine.runs import run_trial
+from recombine.runs import Store, Trial, run_trial
 
 
 @pytest.fixture
@@ -52,6 +54,16 @@ def test_the_command_in_a_process_of_its_own():
     assert done.stderr == "error: No such command 'nosuch'.\n"
 
 
+@pytest.mark.parametrize("words", [(), ("runs",), ("data",)])
+def test_a_command_without_arguments_shows_its_help(command, words):
+    done = command(*words)
+    assert done.returncode == 2
+    shown = done.stdout + done.stderr
+    assert shown.startswith(" ".join(["Usage: recombine", *words]))
+    assert "\n  list" in shown if words else "\n  advise" in shown
+    assert "..." not in shown.partition("Commands:")[2]
+
+
 def test_help_starts_neither_jax_nor_matplotlib():
     code = (
         "import sys\n"
@@ -64,13 +76,26 @@ def test_help_starts_neither_jax_nor_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["demo"], ["advise"], ["reproduce"], ["claims"], ["report"], ["runs"], ["data"]]
-)
+def every_command(group=None, path=()):
+    group = group or typer.main.get_command(app)
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from every_command(command, (*path, name))
+
+
+@pytest.mark.parametrize("words", list(every_command()), ids=" ".join)
 def test_every_command_explains_itself(run, words):
-    result = run(*words, "--help")
-    assert result.exit_code == 0
-    assert "Usage" in result.output
+    short, long = run(*words, "-h"), run(*words, "--help")
+    assert short.exit_code == long.exit_code == 0
+    assert short.output == long.output
+    assert "Usage" in short.output
+    assert "-h, --help" in short.output
+    assert "bool" not in short.output
+
+
+def test_only_commands_that_train_have_jobs(run):
+    with_jobs = {words for words in every_command() if "--jobs" in run(*words, "--help").output}
+    assert with_jobs == {("demo",), ("reproduce",)}
 
 
 def test_the_version(run):
@@ -82,7 +107,7 @@ def test_claims_lists_sources_and_published_values(run):
     (study,) = json.loads(result.stdout)
     assert study["study"] == "forced-rendering"
     assert [claim["id"] for claim in study["claims"][:25]] == [str(i) for i in range(1, 26)]
-    assert "an ordinary bump CNN fails" in run("claims").output
+    assert "a standard bump CNN fails" in run("claims").output
 
 
 def test_reproduce_prints_one_json_object(run, tmp_path):
@@ -92,7 +117,7 @@ def test_reproduce_prints_one_json_object(run, tmp_path):
     assert set(found) >= {"study", "scale", "version", "claims"}
     assert [(claim["id"], claim["verdict"]) for claim in found["claims"]] == [("1", "holds"), ("3", "holds")]
     again = run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "0", "--store", tmp_path)
-    assert "holds 1 · fails 0 · undecided 0" in again.output
+    assert "1 holds · 0 fails · 0 undecided" in again.output
 
 
 def test_report_writes_a_page_from_the_store(run, command, tmp_path):
@@ -115,9 +140,24 @@ def test_runs_list_show_export_and_clear(run, store, tmp_path):
     for name, read in (("table.parquet", pl.read_parquet), ("table.csv", pl.read_csv)):
         assert "2 trials written" in run("runs", "export", tmp_path / name, "--store", store).output
         assert sorted(read(tmp_path / name)["n"].to_list()) == [3, 3, 4, 4]
-    assert "1 results deleted" in run("runs", "clear", key, "--yes", "--store", store).output
+    assert "1 result deleted" in run("runs", "clear", key, "--yes", "--store", store).output
     assert json.loads(run("runs", "clear", "--yes", "--json", "--store", store).stdout) == {"removed": 1}
     assert "The store is empty" in run("runs", "list", "--store", store).output
+
+
+def test_a_question_answered_with_no_removes_nothing_and_is_not_an_error(store):
+    result = CliRunner().invoke(app, ["runs", "clear", "--store", str(store)], input="n\n")
+    assert result.exit_code == 0
+    assert "Nothing removed" in result.output
+    assert Store(store).count() == 2
+
+
+def test_a_question_without_an_answer_changes_nothing(store, command, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    result = command("runs", "clear", "--store", store)
+    assert result.returncode == 1
+    assert "error: there was no answer; nothing was changed" in result.stderr
+    assert Store(store).count() == 2
 
 
 def test_data_lists_what_is_here(run, tmp_path, monkeypatch):
@@ -180,7 +220,7 @@ def test_main_is_the_entry_point():
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["report", "forced-rendering", "--beside", "x"], "error: Invalid value for '--beside'"),
+        (["report", "forced-rendering", "--compare", "x"], "error: Invalid value for '--compare'"),
         (["nosuch"], "error: No such command 'nosuch'"),
         (["reproduce", "forced-rendering", "--wat"], "error: No such option: --wat"),
         (["claims", "nosuch"], "error: study: got 'nosuch', expected one of forced-rendering"),
@@ -214,7 +254,7 @@ def test_advice_in_words_and_files(run, animals, tmp_path):
     ]
     result = run(*words)
     assert result.exit_code == 0, result.output
-    assert "1 cells of interest are determined by training" in result.output
+    assert "the only unseen cell" in result.output
     assert pl.read_csv(files["cells.csv"]).to_dicts()[0]["order_1"] == "determined"
     assert pl.read_parquet(files["more.parquet"]).to_dicts() == [
         {"order": 2, "colour": "blue", "shape": "dog"}

@@ -61,6 +61,7 @@ def test_readme_shows_what_the_command_prints(name, monkeypatch):
     from recombine.cli import app
 
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
     command, printed = re.search(
         rf"```bash\nrecombine ({name} .*?)\n```\n\n```text\n(.*?)```", README, re.DOTALL
     ).groups()

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import importlib
 import json
 import math
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -62,3 +65,51 @@ def test_errors(make: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("name", "public"),
+    [
+        ("recombine.tasks.bumps.grid_positions:bumps", "recombine.tasks:bumps"),
+        ("recombine.tasks:bumps", "recombine.tasks:bumps"),
+        ("recombine.training.loop:fit", "recombine.training:fit"),  # loaded on first use
+        ("recombine:fit", "recombine.training:fit"),
+        ("recombine:Space", "recombine.spaces:Space"),
+        ("recombine.tasks.scenes.sprites:PUBLISHED", "recombine.tasks:PUBLISHED_SPRITES"),
+        ("recombine.parts:Part.from_dict", "recombine.parts:Part.from_dict"),
+        ("recombine.training.recipe:Recipe.structure", "recombine.training:Recipe.structure"),
+        ("recombine.probes.decoders:superposition", "recombine.probes:superposition"),
+        ("recombine.probes.decoders:cell_rows", "recombine.probes.decoders:cell_rows"),
+        ("recombine.nowhere:nothing", "recombine.nowhere:nothing"),
+    ],
+)
+def test_parts_have_public_names(name: str, public: str) -> None:
+    assert Part(name).name == public
+
+
+def test_a_function_and_its_names_are_one_part() -> None:
+    from recombine.tasks import bumps
+
+    assert Part(bumps, n=8) == Part("recombine.tasks:bumps", n=8)
+    assert Part(bumps).function is bumps
+
+
+def test_every_public_name_leads_to_the_object_that_it_names() -> None:
+    """What is read from source files agrees with what Python imports."""
+    for package in ("nets", "probes", "remedies", "spaces", "tasks", "theory", "training"):
+        module = importlib.import_module(f"recombine.{package}")
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if callable(value) and getattr(value, "__module__", "").startswith("recombine"):
+                part = Part(value) if hasattr(value, "__qualname__") else Part(f"recombine.{package}:{name}")
+                assert part.function is value
+                assert Part(f"recombine.{package}:{name}") == part
+
+
+def test_names_are_found_without_importing() -> None:
+    code = (
+        "import sys; from recombine.parts import Part; "
+        "Part('recombine.nets.convnet:cnn_decoder'); Part('recombine.training.loop:fit'); "
+        "sys.exit(bool({'jax', 'numpy', 'recombine.nets', 'recombine.training'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,12 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
-from recombine.errors import DatasetError, InputError, StoreError
-from recombine.parts import Part
+from recombine.errors import InputError
 
 if TYPE_CHECKING:
     from recombine import (
-        fit,
+        advice,
+        auditing,
+        data,
+        metrics,
+        models,
         modularity,
         nets,
         probes,
@@ -24,111 +27,101 @@ if TYPE_CHECKING:
         studies,
         tasks,
         theory,
-        torch,
+        training,
     )
-    from recombine.advice import Advice, advise
-    from recombine.auditing import AuditReport, audit
-    from recombine.fit import Fitted, Noise, Penalty, Recipe, Schedule, adam, adamw, sgd
-    from recombine.modularity import ModularityReport, modularity_report
-    from recombine.probes.interaction import (
-        AsymmetryReport,
-        InteractionProfile,
-        asymmetry_report,
-        discover_slots,
-        interaction_profile,
-    )
-    from recombine.runs import Store, Trial, execute
-    from recombine.spaces import (
-        Space,
-        Split,
-        centre_hole,
-        corner_hole,
-        cross_hole,
-        fraction_hole,
-        masked_hole,
-    )
+    from recombine import torch as torch
+    from recombine.advice import advise
+    from recombine.auditing import audit
+    from recombine.metrics.interaction import asymmetry_report, discover_slots, interaction_profile
+    from recombine.modularity import modularity_report
+    from recombine.parts import Part
+    from recombine.spaces import Space, Split
     from recombine.studies import reproduce
-    from recombine.tasks import Task, bump_code, bump_images, bumps, one_hot, ramp, with_stripes
+    from recombine.tasks import Task
+    from recombine.training import Noise, Penalty, Recipe, fit
 
-__all__ = [
-    "Advice",
-    "AsymmetryReport",
-    "AuditReport",
-    "DatasetError",
-    "Fitted",
-    "InputError",
-    "InteractionProfile",
-    "ModularityReport",
-    "Noise",
-    "Part",
-    "Penalty",
-    "Recipe",
-    "Schedule",
-    "Space",
-    "Split",
-    "Store",
-    "StoreError",
-    "Task",
-    "Trial",
-    "__version__",
-    "adam",
-    "adamw",
-    "advise",
-    "asymmetry_report",
-    "audit",
-    "bump_code",
-    "bump_images",
-    "bumps",
-    "centre_hole",
-    "corner_hole",
-    "cross_hole",
-    "discover_slots",
-    "execute",
-    "fit",
-    "fraction_hole",
-    "interaction_profile",
-    "masked_hole",
+_HOME_OF = {
+    "Noise": "recombine.training",
+    "Part": "recombine.parts",
+    "Penalty": "recombine.training",
+    "Recipe": "recombine.training",
+    "Space": "recombine.spaces",
+    "Split": "recombine.spaces",
+    "Task": "recombine.tasks",
+    "advise": "recombine.advice",
+    "asymmetry_report": "recombine.metrics.interaction",
+    "audit": "recombine.auditing",
+    "discover_slots": "recombine.metrics.interaction",
+    "fit": "recombine.training",
+    "interaction_profile": "recombine.metrics.interaction",
+    "modularity_report": "recombine.modularity",
+    "reproduce": "recombine.studies",
+}
+_PACKAGES = {
+    "advice",
+    "auditing",
+    "data",
+    "metrics",
+    "models",
     "modularity",
-    "modularity_report",
     "nets",
-    "one_hot",
     "probes",
-    "ramp",
     "remedies",
     "report",
-    "reproduce",
     "runs",
-    "sgd",
     "spaces",
     "studies",
     "tasks",
     "theory",
     "torch",
-    "with_stripes",
-]
-
-_HOMES = {
-    "recombine.advice": "Advice advise",
-    "recombine.auditing": "AuditReport audit",
-    "recombine.fit": "Fitted Noise Penalty Recipe Schedule adam adamw sgd",
-    "recombine.modularity": "ModularityReport modularity_report",
-    "recombine.probes.interaction": "AsymmetryReport InteractionProfile asymmetry_report discover_slots "
-    "interaction_profile",
-    "recombine.runs": "Store Trial execute",
-    "recombine.spaces": "Space Split centre_hole corner_hole cross_hole fraction_hole masked_hole",
-    "recombine.studies": "reproduce",
-    "recombine.tasks": "Task bump_code bump_images bumps one_hot ramp with_stripes",
+    "training",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+# `torch` is left out, because `from recombine import *` must work without PyTorch.
+__all__ = [
+    "InputError",
+    "Noise",
+    "Part",
+    "Penalty",
+    "Recipe",
+    "Space",
+    "Split",
+    "Task",
+    "__version__",
+    "advice",
+    "advise",
+    "asymmetry_report",
+    "audit",
+    "auditing",
+    "data",
+    "discover_slots",
+    "fit",
+    "interaction_profile",
+    "metrics",
+    "models",
+    "modularity",
+    "modularity_report",
+    "nets",
+    "probes",
+    "remedies",
+    "report",
+    "reproduce",
+    "runs",
+    "spaces",
+    "studies",
+    "tasks",
+    "theory",
+    "training",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)
-    if name in __all__:
+    if name in _PACKAGES:
         return import_module(f"recombine.{name}")
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, "torch"})

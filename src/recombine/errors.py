@@ -1,8 +1,11 @@
 """Errors that a user can act on."""
 
+MAX_SHOWN = 500
+"""Characters of a bad value that a message shows."""
+
 
 class InputError(ValueError):
-    """Bad input: one line that names the field, the value that was got and what would be accepted.
+    """Bad input: one line that names the field, the value and what is accepted.
 
     ```python
     >>> raise InputError("sigma", -1.0, "a positive number of pixels")
@@ -14,7 +17,19 @@ class InputError(ValueError):
 
     def __init__(self, field: str, got: object, expected: str) -> None:
         self.field, self.got, self.expected = field, got, expected
-        super().__init__(f"{field}: got {got!r}, expected {expected}")
+        message = f"{field}: got {_shown(got)}, expected {expected}"
+        # Names that users chose can hold line ends and lone surrogates, which could not be printed.
+        message = message.replace("\r", "\\r").replace("\n", "\\n")
+        super().__init__(message.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def _shown(value: object) -> str:
+    """A value's `repr`, in one line and not too long; frames and arrays have many lines, and some classes raise."""
+    try:
+        shown = repr(value) if isinstance(value, str) else " ".join(repr(value).split())
+    except Exception:
+        return type(value).__name__
+    return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}…"
 
 
 class StoreError(OSError):

@@ -1,9 +1,8 @@
 """Parts: a function together with the plain settings it will be called with.
 
-A trial must be hashable and must survive a journey through JSON to another process, so it cannot hold
-closures. It holds parts: the importable name of a function or class and keyword values made of numbers,
-strings, booleans, `None`, tuples and further parts. Any importable function will do, so a user's own task or
-net needs no registration.
+A trial must be hashable and must survive the way through JSON to another process, so it cannot hold closures.
+It holds parts: the importable name of a function or class, and keyword values made of numbers, strings, booleans,
+`None`, tuples and further parts. Any importable function will do, so a user's own task or net needs no registration.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recombine.errors import InputError
+from recombine.source_imports import public_name
 
 Plain = Any
 """A number, string, boolean, `None`, a tuple of plain values, or a `Part`."""
@@ -35,14 +35,17 @@ def plain(value: object, field: str) -> Plain:
 class Part:
     """A function by its importable name, with settings: `Part(bumps, n=28)` stands for `bumps(n=28, ...)`.
 
-    Two parts are equal if they name the same function with the same settings. Calling a part calls the
-    function; further arguments may be given at the call.
+    Two parts are equal if they name the same function with the same settings. Functions of this package are stored
+    under their public names, so that moving a file changes no part. Calling a part calls the function; further
+    arguments may be given at the call.
 
     ```python
     >>> from recombine.parts import Part
     >>> part = Part("math:isclose", rel_tol=0.5)
     >>> part(1.0, 1.4), part.to_dict()
     (True, {'call': 'math:isclose', 'with': {'rel_tol': 0.5}})
+    >>> Part("recombine.tasks.bumps.grid_positions:bumps", n=20).name
+    'recombine.tasks:bumps'
 
     ```
     """
@@ -54,6 +57,7 @@ class Part:
         name = function if isinstance(function, str) else f"{function.__module__}:{function.__qualname__}"
         if name.count(":") != 1 or "<" in name:
             raise InputError("function", name, "something importable, as 'package.module:name' (no lambda)")
+        name = public_name(name)
         object.__setattr__(self, "name", name)
         frozen = tuple(sorted((key, plain(value, f"{name} {key}")) for key, value in settings.items()))
         object.__setattr__(self, "settings", frozen)
@@ -63,12 +67,12 @@ class Part:
         """The function itself, imported on demand."""
         module, _, qualname = self.name.partition(":")
         try:
-            found: Any = importlib.import_module(module)
+            value: Any = importlib.import_module(module)
             for step in qualname.split("."):
-                found = getattr(found, step)
+                value = getattr(value, step)
         except (ImportError, AttributeError) as error:
             raise InputError("function", self.name, f"an importable name ({error})") from error
-        return found
+        return value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function with the settings and these further arguments."""

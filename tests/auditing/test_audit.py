@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from recombine import InputError, audit
-from recombine.auditing.finding import QUESTIONS, TITLES
+from recombine.auditing.findings import FINDINGS
 
 X, Y = np.indices((6, 7)).reshape(2, -1)
 SEEN = (3 * X + 2 * Y) % 4 > 0
@@ -28,10 +28,11 @@ def run(prediction=LEAK, **settings):
 def test_the_object_has_every_part():
     found = json.loads(json.dumps(run().to_dict(), allow_nan=False))
     assert {"verdict", "findings", "errors", "advice", "remedies"} <= set(found)
-    assert [one["id"] for one in found["findings"]] == list(TITLES) == list(QUESTIONS)
+    assert [one["id"] for one in found["findings"]] == list(FINDINGS)
     for one in found["findings"]:
         assert {"id", "holds", "estimate", "interval", "explanation"} <= set(one)
         assert one["holds"] in (True, False, None)
+        assert one["applicable"] or one["holds"] is None
         assert one["explanation"]
     assert set(found["errors"]["baselines"]) == {"constant", "nearest_seen_cell", "additive_1"}
     assert found["advice"]["unseen"] == (~SEEN).sum()
@@ -43,7 +44,7 @@ def test_a_leak_is_found_with_its_slope():
     assert one.holds is True
     assert one.estimate.value == pytest.approx(0.5)
     assert report.finding("composes").holds is False
-    assert "vary only 0.50 times" in report.verdict
+    assert "vary only 50% as much" in report.verdict
     assert report.remedies
 
 
@@ -54,11 +55,18 @@ def test_a_model_that_composes_needs_no_remedy():
     assert "composes colour and shape" in report.verdict
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_text_fits_the_terminal(width):
+    lines = run().document().text(width=width).splitlines()
+    assert lines[0].startswith("Verdict: ")
+    assert max(map(len, lines)) <= width
+
+
 def test_text_page_and_cells(tmp_path):
     report = run()
-    text = str(report)
-    assert text.startswith("Verdict: ")
-    assert max(map(len, text.splitlines())) <= 110
+    assert repr(report) == f"AuditReport({report.verdict!r})"
+    assert report.verdict in report._repr_html_()
+    assert report.figure().axes
     path = report.page().write(tmp_path / "audit.html")
     page = path.read_text(encoding="utf-8")
     assert "<script" not in page
@@ -124,6 +132,24 @@ def test_held_out_rows_of_seen_cells_are_the_fair_comparison():
     assert report.finding("composes").holds is True
 
 
+def test_what_cannot_be_asked_is_not_applicable_rather_than_false():
+    report = run()
+    superposition = report.finding("superposition")
+    assert (superposition.holds, superposition.applicable, superposition.status) == (None, False, "n/a")
+    assert "scalar" in superposition.explanation
+    assert [one.id for one in report.findings if not one.applicable] == [
+        "superposition",
+        "re_entanglement",
+        "warped_geometry",
+        "salience",
+        "mixed_connectivity",
+        "cross_interaction",
+    ]
+    assert report.finding("shortcut").applicable
+    too_large = run(weights=[np.ones((2000, 2000)), np.ones((2000, 1))]).finding("mixed_connectivity")
+    assert (too_large.holds, too_large.applicable) == (None, True)
+
+
 def test_missing_targets_leave_findings_out_and_say_so():
     report = run(target=np.where(SEEN, TRUTH, np.nan))
     assert report.finding("composes").holds is None
@@ -155,7 +181,7 @@ def test_a_model_that_raises_loses_nothing_else():
         raise RuntimeError("out of order")
 
     report = audit(TABLE, factors=list(TABLE), seen=SEEN, target=TRUTH, model=broken, inputs=HOT)
-    assert "RuntimeError: out of order" in report.trouble
+    assert "RuntimeError: out of order" in report.model_error
     assert "out of order" in str(report)
     assert report.verdict.startswith("Undecided")
     assert report.forecast.order == 1
@@ -210,7 +236,7 @@ def test_slots_of_a_decoder():
         ({"seen": [True, False]}, "true or false for each of the 42 rows"),
         ({"factors": ["color", "shape"]}, "did you mean 'colour'"),
         ({"target": "label"}, "target: got 'label', expected a column"),
-        ({"factors": []}, "names of the factor columns"),
+        ({"factors": []}, "at least one column"),
         ({"factors": ["colour"]}, "one has no combinations"),
         ({"unordered": ["size"]}, "one of the factors: colour, shape"),
         ({"weights": "net.pt"}, "pickles are never read"),
@@ -243,7 +269,7 @@ def test_unknown_findings_are_named():
 def test_other_units_are_no_failure_to_compose(factor, offset):
     report = run(factor * TRUTH + offset)
     assert report.finding("composes").holds is True
-    assert "brought to the right units" in report.verdict
+    assert "units" in report.verdict
 
 
 def test_untrained_nets_have_learned_nothing():
@@ -300,7 +326,7 @@ def test_scores_are_read_in_the_order_of_their_columns():
     bare = audit(frame, **asked, prediction=np.stack(list(scores.values()), axis=1))
     assert any("large, medium, small, in this order" in note for note in bare.notes)
     assert bare.finding("composes").holds is None
-    assert "takes the same labels for others" in bare.verdict
+    assert "mistakes the same labels for others" in bare.verdict
 
 
 def test_labels_that_are_mistaken_everywhere_are_no_failure_to_compose():
@@ -324,7 +350,7 @@ def test_answers_in_other_units_are_shown_as_they_were_given_too():
     assert errors["as_given"]["seen"]["estimate"] == pytest.approx(
         ((2 * TRUTH + 10) ** 2)[SEEN].mean(), rel=1e-3
     )
-    assert any("brought to the units" in note for note in report.notes)
+    assert any("converted to the units" in note for note in report.notes)
     timid = run(TRUTH[SEEN].mean() + 0.7 * (TRUTH - TRUTH[SEEN].mean()))
     assert timid.units is None
 
@@ -338,14 +364,14 @@ def test_shares_are_shares():
 @pytest.mark.parametrize("field", ["inputs", "layers", "output", "slots", "batch"])
 def test_what_is_for_a_model_needs_one(field):
     given = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
-    with pytest.raises(InputError, match=f"^{field}: .* a model beside it"):
+    with pytest.raises(InputError, match=f"^{field}: .* a model to go with it"):
         run(**{field: given})
 
 
 def test_classes_may_be_written_as_words():
     label = (X + Y) % 2
     report = run(label, target=label, classes=["0", "1"])
-    assert report.answers.classes == (0, 1)
+    assert report.outputs.classes == (0, 1)
 
 
 def test_a_data_frame_of_factors():
@@ -364,7 +390,7 @@ def test_a_model_that_exits_is_a_model_that_raises():
         raise SystemExit(9)
 
     report = audit(TABLE, factors=list(TABLE), seen=SEEN, target=TRUTH, model=leaves, inputs=HOT)
-    assert "SystemExit: 9" in report.trouble
+    assert "SystemExit: 9" in report.model_error
     assert report.model == "leaves"
     assert report.cells()["error"].is_nan().all()
     assert "before its layers could be read" in report.finding("re_entanglement").explanation

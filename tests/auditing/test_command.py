@@ -31,6 +31,10 @@ def chatty(rows):
 
 def nothing():
     return None
+
+def with_sibling(rows):
+    from SIBLING import weights
+    return rows @ np.array(weights)
 """
 
 
@@ -47,7 +51,8 @@ def folder(tmp_path, monkeypatch):
         }
     ).write_csv("predictions.csv")
     name = f"model_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(MODEL)
+    (tmp_path / f"{name}.py").write_text(MODEL.replace("SIBLING", f"sibling_{name}"))
+    (tmp_path / f"sibling_{name}.py").write_text("weights = [1.5, 1.0]")
     np.savez(tmp_path / "data.npz", x=np.stack([X, Y], axis=1), y=TRUTH, seen=SEEN, colour=X, shape=Y)
     return name
 
@@ -76,6 +81,37 @@ def test_a_model_by_name_with_data(folder, name):
     assert run("--model", f"{folder}:{name}", "--data", "data.npz").startswith("Verdict: The model composes")
 
 
+def test_a_model_may_import_a_sibling_module_when_it_is_called(folder):
+    output = run("--model", f"{folder}:with_sibling", "--data", "data.npz")
+    assert output.startswith("Verdict: The model composes")
+
+
+def test_the_report_calls_the_model_by_its_name(folder):
+    assert "my-net" in run("predictions.csv", *FLAGS, "--name", "my-net", "--quiet")
+    assert json.loads(run("predictions.csv", *FLAGS, "--name", "my-net", "--json"))["model"] == "my-net"
+
+
+@pytest.mark.parametrize(
+    ("gates", "code"),
+    [
+        (["does-not-compose"], 1),
+        (["superposition"], 0),
+        (["superposition,does-not-compose"], 1),
+        (["superposition", "--fail-on", "does_not_compose"], 1),
+    ],
+)
+def test_a_gate_fails_with_status_1(folder, gates, code):
+    result = CliRunner().invoke(app, ["audit", "predictions.csv", *FLAGS, "--fail-on", *gates])
+    assert result.exit_code == code
+    assert result.stdout.startswith("Verdict")
+    assert ("failed on does-not-compose" in result.stderr) == (code == 1)
+
+
+def test_a_gate_passes_for_a_model_that_composes(folder):
+    flags = [flag if flag != "p" else "y" for flag in FLAGS]
+    assert run("predictions.csv", *flags, "--fail-on", "does-not-compose,shortcut")
+
+
 def test_a_model_on_columns_of_a_table(folder):
     given = ["predictions.csv", "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
     assert (
@@ -86,7 +122,7 @@ def test_a_model_on_columns_of_a_table(folder):
 def test_a_model_that_raises_shows_its_traceback(folder):
     output = run("--model", f"{folder}:broken", "--data", "data.npz")
     assert "RuntimeError: out of order" in output
-    assert "from the split" in output
+    assert "split forecast" in output
 
 
 @pytest.mark.parametrize(
@@ -97,6 +133,7 @@ def test_a_model_that_raises_shows_its_traceback(folder):
         (["predictions.csv", *FLAGS[:-1], "q"], "expected a column of predictions.csv"),
         (["predictions.csv", *FLAGS, "--slots", "a;b"], "numbers of inputs"),
         (["predictions.csv", *FLAGS, "--html", "page.pdf"], ".html"),
+        (["predictions.csv", *FLAGS, "--fail-on", "composing"], "one of does-not-compose, memorisation-leak"),
         (["--data", "nothing.npz"], "that exists"),
         (
             ["--data", "data.npz", "--factors", "colour,size"],
@@ -183,4 +220,4 @@ def test_functions_that_make_nothing_are_told(folder, monkeypatch, capsys):
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 2
-    assert "nothing() gives None" in capsys.readouterr().err
+    assert "nothing() returns None" in capsys.readouterr().err

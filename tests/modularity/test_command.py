@@ -33,10 +33,11 @@ def net(blocks, tmp_path):
 def test_words_and_a_page(run, net, tmp_path):
     code, out, err = run(net, "--html", tmp_path / "page.html")
     assert (code, err) == (0, "")
-    assert out.startswith(
+    assert out.startswith("Modular: the net falls into 3 modules")
+    assert (
         "net.npz: 3 layers of weights, 3-15-15-3 units; 3 modules (found in the weights, as many"
+        in " ".join(out.split())
     )
-    assert "Modular: the net falls into 3 modules" in out
     assert out.endswith(f"Page: {tmp_path / 'page.html'}\n")
     assert "Modularity of net.npz" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -58,24 +59,29 @@ def test_the_net_is_run_on_data(run, net, tmp_path):
     assert found["live_by"] == "activity"
 
 
-def test_activity_and_rows(run, net, tmp_path):
+def test_activity_and_orientation(run, net, tmp_path):
     with np.load(net) as arrays:
         np.savez(tmp_path / "turned.npz", **{name: arrays[name].T for name in arrays.files})
     np.savez(tmp_path / "acts.npz", *np.random.default_rng(0).normal(size=(2, 10, 15)))
-    words = ["--rows", "outputs", "--activations", tmp_path / "acts.npz", "--modules", 3]
+    words = ["--orientation", "outputs-first", "--activations", tmp_path / "acts.npz", "--modules", 3]
     code, out, _ = run(tmp_path / "turned.npz", *words)
     assert code == 0
-    assert "live units told by activity" in " ".join(out.split())
+    assert "live units determined by activity" in " ".join(out.split())
+
+
+def test_a_name_for_the_report(run, net):
+    assert json.loads(run(net, "--name", "my net", "--json")[1])["name"] == "my net"
 
 
 def test_long_searches_show_their_progress(run, net, monkeypatch):
-    from recombine.modularity import finding
+    from recombine.modularity import module_search
 
-    monkeypatch.setattr(finding, "QUICK_UNITS", 10)
+    monkeypatch.setattr(module_search, "QUICK_UNITS", 10)
     code, out, err = run(net, "--modules", 3, "--json")
     assert code == 0
     assert json.loads(out)
-    assert "looking for modules   100 %" in err
+    assert "finding modules   100" in err
+    assert run(net, "--modules", 3, "--json", "--quiet")[2] == ""
 
 
 BAD_FILES = {
@@ -83,20 +89,15 @@ BAD_FILES = {
     "no arrays": (b"nonsense", "weights: got 'bad.npz', expected an .npz file of arrays that can be read"),
     "damaged": (b"PK\x03\x04 and then nothing", "weights: got 'bad.npz', expected an .npz file of arrays"),
     "chain": (
-        {"W1": np.ones((2, 3)), "W2": np.ones((4, 2))},
-        "weights[1] ('W2'): got 'shape (4, 2) behind (2, 3)', expected 3 rows",
-    ),
-    "turned": (
-        {"a": np.ones((3, 2)), "b": np.ones((1, 3))},
-        "weights[1] ('b'): got 'shape (1, 3) behind (3, 2)', expected 2 rows, one for each unit of the layer before; "
-        "they chain the other way round: rows='outputs'",
+        {"W1": np.ones((2, 3)), "W2": np.ones((4, 5))},
+        "weights[1] ('W2'): got 'shape (4, 5) behind (2, 3)', expected 3 rows",
     ),
     "nan": ({"W1": np.full((2, 2), np.nan)}, "weights[0] ('W1'): got '4 values that are not finite', expected finite"),
     "dead": (
         {"W1": np.ones((2, 3)), "W2": np.zeros((3, 2))},
         "weights[1] ('W2'): got 'all 3 units of hidden layer 1 dead'",
     ),
-    "pickled": ({"W1": np.array([{}, None], dtype=object)}, "weights: got 'bad.npz', expected an .npz file of arrays"),
+    "pickled": ({"W1": np.array([{}, None], dtype=object)}, 'weights: got "\'W1\' in bad.npz"'),
     "axes": ({"W1": np.ones((2, 2, 2))}, 'weights: got "\'W1\' of shape (2, 2, 2)", expected matrices'),
     "vectors": ({"b1": np.ones(2)}, "weights: got \"no matrix among ['b1']\", expected a matrix for every layer"),
 }  # fmt: skip
@@ -132,8 +133,15 @@ def test_bad_files_are_one_line_and_exit_code_2(run, name, tmp_path, monkeypatch
             ["--inputs", "own", "--outputs", "0,1,7"],
             "outputs: got [0, 1, 7], expected module numbers from 0 to 2",
         ),
-        (["--rows", "columns"], "rows: got 'columns', expected 'inputs' or 'outputs'"),
-        (["--rows", "outputs"], "weights[1] ('W2'): got 'shape"),
+        (
+            ["--orientation", "columns"],
+            "orientation: got 'columns', expected 'inputs-first' or 'outputs-first'",
+        ),
+        (
+            ["--orientation", "outputs-first"],
+            "weights[1] ('W2'): got 'shape (15, 15) behind (15, 3)', expected 3 rows, one for each unit of the layer "
+            "before; transposed they fit together: orientation='inputs-first'",
+        ),
         (
             ["--activations", "none.npz"],
             "activations: got 'none.npz', expected the path of an .npz or",

@@ -1,12 +1,12 @@
-"""Newman modularity beside shuffled nets."""
+"""Newman modularity compared with shuffled nets."""
 
 import numpy as np
 import pytest
 
-from recombine.modularity.finding import finder, in_order
+from recombine.metrics.connectivity import all_live, assign_known, live_units, newman_modularity
+from recombine.metrics.connectivity.graph import module_shares, shuffled
+from recombine.modularity.module_search import in_order, module_search
 from recombine.modularity.nulls import largest_newman, newman_with_nulls
-from recombine.probes.connectivity import all_live, assign_known, live_units, newman_modularity
-from recombine.probes.connectivity.graph import module_shares, shuffled
 
 
 def test_largest_is_reached_without_weight_between_modules(blocks):
@@ -38,7 +38,7 @@ def test_shuffling_keeps_every_layers_live_weights(dense):
 def test_searching_again_is_the_harder_comparison(dense):
     weights = tuple(dense())
     live = all_live(weights)
-    find = finder(weights, live, modules=4, inputs=None, outputs=None, seed=0).find
+    find = module_search(weights, live, modules=4, inputs=None, outputs=None, seed=0).find
     found = newman_with_nulls(weights, live, find(weights), find, permutations=20, searches=20)
     assert found.kept.mean == pytest.approx(0, abs=0.05)
     assert found.searched.mean > found.kept.mean + 3 * found.kept.std

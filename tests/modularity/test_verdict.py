@@ -18,7 +18,8 @@ def test_weight_between_modules_decides(blocks, between, word):
         ["modular", "partly modular", "mixed"].index(word)
     ]
     assert found.verdict.layer == int(np.nanargmin(found.score))
-    assert f"layer {found.verdict.layer + 1}" in str(found.verdict)
+    reason = f"layer {found.verdict.layer + 1}" if between else "without any connection between them"
+    assert reason in str(found.verdict)
 
 
 def test_one_mixed_layer_is_enough(blocks):
@@ -36,7 +37,7 @@ def test_a_tiny_net_is_not_decided():
 
 
 def test_published_bounds():
-    """In-block shares of four equal modules: 98 % is modular, 92 % partly, 80 % mixed."""
+    """In-block shares of four equal modules: 98% is modular, 92% partly, 80% mixed."""
     score = (np.array([0.98, 0.92, 0.80]) - 0.25) / 0.75
     assert (score >= MODULAR).tolist() == [True, False, False]
     assert (score >= MIXED).tolist() == [True, True, False]

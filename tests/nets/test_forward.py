@@ -70,12 +70,12 @@ def test_cnn_decoder(size: int) -> None:
 
 @pytest.mark.parametrize("size", [24, 32, 36, 40])
 def test_nearest_sampling_at_every_published_size(size: int) -> None:
-    from recombine.nets.convnet import Nearest
+    from recombine.nets.convnet import NearestResize
 
     side = 28 if size <= 28 else 56
     maps = np.arange(side * side, dtype=np.float32).reshape(1, side, side, 1)
     expected = nn.functional.interpolate(torch.tensor(maps[..., 0])[None], size=(size, size))[0]
-    np.testing.assert_array_equal(Nearest(size)(jnp.asarray(maps))[..., 0], expected)
+    np.testing.assert_array_equal(NearestResize(size)(jnp.asarray(maps))[..., 0], expected)
 
 
 def test_cnn_encoder() -> None:

@@ -13,7 +13,7 @@ from benchmarks import peers
 from torch import nn
 
 from recombine.nets import Linear, cnn_decoder, mlp, render_net, rotation_decoder
-from recombine.nets.tokens import SelfAttention
+from recombine.nets.pixel_tokens import SelfAttention
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")  # compiles faster

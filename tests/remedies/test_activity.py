@@ -30,7 +30,6 @@ from recombine.nets import (
 from recombine.remedies import (
     activity,
     activity_of,
-    cost,
     l1,
     l2,
     l12,
@@ -175,7 +174,7 @@ def test_gradients_against_finite_differences(alpha: float) -> None:
 
         @jax.jit
         def penalty(flat: jax.Array) -> jax.Array:
-            return cost(eqx.combine(unravel(flat), static), x, alpha=alpha)
+            return weighted_activity(eqx.combine(unravel(flat), static), x, alpha=alpha)
 
         exact = np.asarray(jax.jit(jax.grad(penalty))(flat))
         assert np.linalg.norm(exact - slopes(penalty, flat)) < 1e-4 * np.linalg.norm(exact)
@@ -213,7 +212,7 @@ def test_stages_can_be_chosen() -> None:
 
     @eqx.filter_jit
     def parts(net: Net, penalty: Any) -> list[jax.Array]:
-        return [cost(net, x, penalty, stages=names) for names in (["hidden0"], ["hidden1"], None)]
+        return [penalty(net, x, stages=names) for names in (["hidden0"], ["hidden1"], None)]
 
     for penalty in (weighted_activity, activity):
         first, second, both = parts(net, penalty)
@@ -221,9 +220,9 @@ def test_stages_can_be_chosen() -> None:
     with pytest.raises(
         InputError, match="stages: got 'hidden7', expected stages that a linear map reads: hidden0, hid"
     ):
-        cost(net, x, stages=["hidden7"])
+        weighted_activity(net, x, stages=["hidden7"])
     with pytest.raises(InputError, match="stages: got 'output'"):
-        cost(net, x, stages=["output"])
+        weighted_activity(net, x, stages=["output"])
 
 
 def equal_nets() -> dict[str, tuple[Any, Net, np.ndarray]]:
@@ -272,12 +271,12 @@ def test_nets_of_equinox_cost_what_equal_nets_of_ours_cost(kind: str) -> None:
 
     @eqx.filter_jit
     def costs(net: Any, x: Any) -> list[jax.Array]:
-        return [cost(net, x, penalty) for penalty in (weighted_activity, activity, l1, l2, l12)]
+        return [penalty(net, x) for penalty in (weighted_activity, activity, l1, l2, l12)]
 
     outputs = jax.jit(jax.vmap(eqx.nn.inference_mode(theirs)))(y)
     np.testing.assert_allclose(outputs, eqx.filter_jit(ours)(x), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(costs(theirs, y), costs(ours, x), rtol=1e-5)
-    gradients = eqx.filter_jit(eqx.filter_grad(lambda net: cost(net, y)))(theirs)
+    gradients = eqx.filter_jit(eqx.filter_grad(lambda net: weighted_activity(net, y)))(theirs)
     weights = [layer.weight for layer in gradients.layers if hasattr(layer, "weight")]
     assert len(weights) == 3
     assert all(float(jnp.abs(weight).max()) > 0 for weight in weights)
@@ -287,7 +286,9 @@ def test_decay_reaches_transposed_convolutions() -> None:
     net = cnn_decoder(inputs=4, width=2, depth=2, key=KEY)
     kernels = [leaf for leaf in jax.tree.leaves(eqx.filter(net, eqx.is_array)) if leaf.ndim == 4]
     expected = sum((np.asarray(kernel) ** 2).sum() for kernel in kernels)
-    found, weighted = eqx.filter_jit(lambda net: (l2(net, {}, None), cost(net, jnp.ones((2, 4)))))(net)
+    found, weighted = eqx.filter_jit(
+        lambda net: (l2(net, {}, None), weighted_activity(net, jnp.ones((2, 4))))
+    )(net)
     assert len(kernels) == 4
     assert float(found) == pytest.approx(expected, rel=1e-5)
     assert weighted > 0
@@ -303,11 +304,11 @@ def test_decay_reaches_transposed_convolutions() -> None:
         (lambda: weighted_activity_of(np.ones(3), np.ones((3, 3))), r"weights: got 'activity \(3,\)"),
         (lambda: activity_of(np.ones((4, 3)), alpha=-1), "alpha: got -1, expected an exponent of 0 or more"),
         (
-            lambda: cost(jnp.tanh, jnp.ones((2, 3))),
+            lambda: weighted_activity(jnp.tanh, jnp.ones((2, 3))),
             "net: got '.*', expected a net with stages, equinox.nn.MLP or",
         ),
         (
-            lambda: cost(eqx.nn.Sequential([eqx.nn.LayerNorm(3)]), jnp.ones((2, 3))),
+            lambda: weighted_activity(eqx.nn.Sequential([eqx.nn.LayerNorm(3)]), jnp.ones((2, 3))),
             "net: got 'LayerNorm', expected Linear and Conv2d layers, and functions without weights",
         ),
     ],

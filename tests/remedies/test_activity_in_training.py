@@ -6,11 +6,11 @@ import pytest
 import torch
 from benchmarks import peers
 
-from recombine.fit import Penalty, Recipe, adam, fit
 from recombine.nets import leaky_relu, mlp, weight_matrices
 from recombine.parts import Part
 from recombine.remedies import l2, weighted_activity
 from recombine.tasks import modular_task
+from recombine.training import Penalty, Recipe, adam, fit
 
 
 @pytest.mark.usefixtures("compile_quickly")

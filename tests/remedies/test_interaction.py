@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.fit import Penalty, Recipe, adam, fit
-from recombine.fit.losses import summed_squared_error
 from recombine.nets import (
-    Drawn,
+    DecodedPixels,
     Net,
     attention_decoder,
     broadcast_decoder,
@@ -36,6 +34,8 @@ from recombine.remedies import (
 )
 from recombine.spaces import Space, Split
 from recombine.tasks import Task
+from recombine.training import Penalty, Recipe, adam, fit
+from recombine.training.losses import summed_squared_error
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0)
@@ -90,7 +90,7 @@ def test_attention_is_needed() -> None:
         attention_interaction_of(jnp.ones((2, 3)))
     with pytest.raises(InputError, match="stage: got 'decoder', expected a decoder with attention"):
         attention_interaction(None, {"decoder": jnp.ones((2, 3))}, None)
-    drawn = Drawn(jnp.zeros((1, 4, 3)), jnp.full((1, 2, 3, 4, 2), 0.5), None)
+    drawn = DecodedPixels(jnp.zeros((1, 4, 3)), jnp.full((1, 2, 3, 4, 2), 0.5), None)
     np.testing.assert_allclose(attention_interaction(None, {"decoder": drawn}, None), 0.25)
 
 

@@ -17,12 +17,12 @@ from scipy.special import softmax
 
 from recombine.errors import InputError
 from recombine.nets import Chain, Linear, Net, Reshape, leaky_relu, mlp, noisy, trace
-from recombine.remedies import cost, jacobian_activity, noise_level, penalty_weight, weighted_activity
+from recombine.remedies import jacobian_activity, noise_level, penalty_weight, weighted_activity
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")  # compiles faster
 X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
-quick_cost = eqx.filter_jit(cost)
+quick = eqx.filter_jit(jacobian_activity)
 
 
 def small_net(outputs: int = 2) -> Net:
@@ -61,9 +61,9 @@ def test_exact_against_brute_force(alpha: float) -> None:
 
     @jax.jit
     def found() -> list[jax.Array]:
-        exact = [cost(net, X, jacobian_activity, alpha=alpha, stages=names) for names in (["hidden0"], None)]
+        exact = [jacobian_activity(net, X, alpha=alpha, stages=names) for names in (["hidden0"], None)]
         last = [
-            cost(net, X, penalty, alpha=alpha, stages=["hidden1"])
+            penalty(net, X, alpha=alpha, stages=["hidden1"])
             for penalty in (jacobian_activity, weighted_activity)
         ]
         return [*exact, *last]
@@ -91,9 +91,7 @@ def softmax_curvature(outputs: np.ndarray) -> np.ndarray:
 def test_cross_entropy_against_brute_force(shape: tuple[int, ...]) -> None:
     net = mlp(inputs=3, width=(5, 4), outputs=shape, activation=jnp.tanh, key=KEY)
     expected = sum(brute_force(net, 2, softmax_curvature).values())
-    assert float(quick_cost(net, X, jacobian_activity, loss="cross-entropy")) == pytest.approx(
-        expected, rel=1e-4
-    )
+    assert float(quick(net, X, loss="cross-entropy")) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
@@ -122,7 +120,7 @@ def test_gradients_flow_through_activity_and_jacobian() -> None:
 
         @jax.jit
         def penalty(flat: jax.Array) -> jax.Array:
-            return cost(eqx.combine(unravel(flat), static), X.astype(float), jacobian_activity)
+            return jacobian_activity(eqx.combine(unravel(flat), static), X.astype(float))
 
         exact = np.asarray(jax.jit(jax.grad(penalty))(flat))
         moves = 1e-6 * np.eye(len(flat))
@@ -160,8 +158,8 @@ def test_a_stage_without_weights_counts_too() -> None:
         (Linear(3, 4, key=KEY), Reshape((2, 2)), Chain(Reshape((4,)), Linear(4, 2, key=KEY))),
     )
     both = (
-        cost(net, X, jacobian_activity, stages=["first"]),
-        cost(net, X, jacobian_activity, stages=["picture"]),
+        jacobian_activity(net, X, stages=["first"]),
+        jacobian_activity(net, X, stages=["picture"]),
     )
     np.testing.assert_allclose(*both, rtol=1e-5)
 
@@ -182,15 +180,15 @@ def test_published_strengths() -> None:
     ("make", "message"),
     [
         (
-            lambda: cost(small_net(), X, jacobian_activity, projections=1),
+            lambda: jacobian_activity(small_net(), X, projections=1),
             "key: got None, expected a random key",
         ),
         (
-            lambda: cost(small_net(), X, jacobian_activity, stages=["x"]),
+            lambda: jacobian_activity(small_net(), X, stages=["x"]),
             "stages: got 'x', expected hidden stages: hid",
         ),
         (
-            lambda: cost(small_net(), X, jacobian_activity, loss="hinge"),
+            lambda: jacobian_activity(small_net(), X, loss="hinge"),
             "loss: got 'hinge', expected 'squared' or",
         ),
         (lambda: penalty_weight(-1, 2), r"level and outputs: got \(-1, 2\)"),

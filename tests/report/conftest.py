@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from recombine.report import (
+    Badge,
     Column,
     Details,
-    Page,
+    Document,
     Picture,
     Row,
     Section,
     Table,
-    Toned,
     error_map,
     error_map_row,
     heat_table,
@@ -121,7 +121,7 @@ def table() -> Table:
     ]
     rows = [
         Row(
-            ["ordinary decoder", "0.01 ± 0.00", Toned("0.82 ± 0.06", "bad"), "100 %", "4 %"],
+            ["ordinary decoder", "0.01 ± 0.00", Badge("0.82 ± 0.06", "bad"), "100 %", "4 %"],
             anchor="ordinary",
         ),
         Row(
@@ -133,7 +133,7 @@ def table() -> Table:
 
 
 @pytest.fixture
-def page(table: Table) -> Page:
+def page(table: Table) -> Document:
     """One of everything, with text that would do harm if it were not escaped."""
     pictures = []
     for name, form in (("errors", "vector"), ("samples", "image")):
@@ -145,4 +145,6 @@ def page(table: Table) -> Page:
         Section("Result & more", [hostile, table, pictures[0]]),
         Section("Claims", [Details("Unfold <me>", ["hidden text", pictures[1]])]),
     ]
-    return Page("Can <it> compose?", "A plain **lead**.", sections, {"version": "0.1.0", "seeds": "0, 1, 2"})
+    return Document(
+        "Can <it> compose?", "A plain **lead**.", sections, {"version": "0.1.0", "seeds": "0, 1, 2"}
+    )

@@ -1,44 +1,11 @@
-"""Intervals and the way numbers are printed."""
+"""The way numbers are printed."""
 
 import numpy as np
 import pytest
 
-from recombine.errors import InputError
-from recombine.report import bracket, count, fixed, interval, number, percent, plus_minus, scientific
-from recombine.report.labels import spread
-
-
-def test_few_seeds_give_their_range() -> None:
-    found = interval([3.0, 1.0, 2.0, 10.0, 2.5])
-    assert (found.centre, found.low, found.high, found.n, found.kind) == (2.5, 1.0, 10.0, 5, "range")
-    assert interval([3.0, 1.0, 2.0, 10.0, 2.5], centre="mean").centre == pytest.approx(3.7)
-
-
-def test_many_seeds_give_a_bootstrap_that_never_changes() -> None:
-    values = np.random.default_rng(1).normal(5.0, 2.0, size=100)
-    found = interval(values, centre="mean")
-    assert found == interval(values, centre="mean")
-    assert found.kind == "bootstrap"
-    standard_error = values.std(ddof=1) / 10.0  # the bootstrap of a mean is close to normal theory
-    assert found.low == pytest.approx(found.centre - 1.96 * standard_error, abs=0.1)
-    assert found.high == pytest.approx(found.centre + 1.96 * standard_error, abs=0.1)
-
-
-def test_diverged_seeds_are_counted_apart() -> None:
-    found = interval([1.0, np.nan, 3.0, np.inf])
-    assert (found.centre, found.n, found.lost) == (2.0, 2, 2)
-    nothing = interval([np.nan])
-    assert np.isnan(nothing.centre)
-    assert (nothing.n, nothing.lost) == (0, 1)
-    assert bracket(nothing) == "–"
-    assert found.to_dict()["lost"] == 2
-
-
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(InputError, match="one value per seed"):
-        interval([[1.0]])
-    with pytest.raises(InputError, match="'median' or 'mean'"):
-        interval([1.0], centre="mode")  # type: ignore[arg-type]
+from recombine.intervals import Estimate, interval
+from recombine.report import bracket, count, fixed, number, percent, plus_minus, scientific
+from recombine.report.figures.direct_labels import spread
 
 
 @pytest.mark.parametrize(
@@ -66,7 +33,7 @@ def test_number(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.04, "4 %"), (1.0, "100 %"), (0.99999, "99.9 %"), (0.994, "99.4 %"), (0.0, "0 %"), (0.0001, "0.1 %")],
+    [(0.04, "4%"), (1.0, "100%"), (0.99999, "99.9%"), (0.994, "99.4%"), (0.0, "0%"), (0.0001, "0.1%")],
 )
 def test_percent_is_100_or_0_only_if_true(value: float, text: str) -> None:
     assert percent(value) == text
@@ -79,8 +46,11 @@ def test_spreads() -> None:
     assert bracket(interval([0.52, 0.61, 0.70])) == "0.61 [0.52, 0.70]"
     assert bracket(interval([0.03, 0.04, 0.05])) == "0.04 [0.03, 0.05]"
     assert bracket(interval([0.041, 0.042, 0.043])) == "0.042 [0.041, 0.043]"
-    assert bracket(interval([0.97, 0.99, 1.0]), unit="%") == "99 % [97, 100]"
+    assert bracket(interval([0.97, 0.99, 1.0]), unit="%") == "99% [97, 100]"
     assert bracket(interval([0.5])) == "0.50"
+    assert bracket(interval([np.nan])) == "–"
+    assert bracket(Estimate(0.61, 0.52, 0.70)) == "0.61 [0.52, 0.70]"  # over cells, which are not counted
+    assert bracket(Estimate(0.61, np.nan, np.nan)) == "0.61"
 
 
 def test_small_things() -> None:

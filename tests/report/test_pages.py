@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recombine.errors import InputError, StoreError
-from recombine.report import Column, Page, Picture, Row, Section, Table, html, markdown, new_figure
+from recombine.report import Column, Document, Picture, Row, Section, Table, html, markdown, new_figure
 
 VOID = {"meta", "img", "br", "link", "hr"}
 
@@ -40,7 +40,7 @@ class Checker(HTMLParser):
 
 
 @pytest.fixture
-def checked(page: Page) -> Checker:
+def checked(page: Document) -> Checker:
     checker = Checker()
     checker.feed(html(page))
     assert checker.open == []
@@ -69,33 +69,33 @@ def test_pictures_are_inside_the_page(checked: Checker) -> None:
     assert kinds == ["data:image/svg+xml", "data:image/png"]
     assert [image["alt"] for image in checked.images] == ['errors <"alt">', 'samples <"alt">']
     assert base64.b64decode(checked.images[0]["src"].split(",")[1]).startswith(b"<?xml")
-    assert checked.images[0]["style"] == "width: 43%"  # 3 of 7 inches
+    assert checked.images[0]["style"] == "width: 43%; min-width: 17.2rem"  # 3 of 7 inches
 
 
-def test_text_is_escaped(page: Page) -> None:
+def test_text_is_escaped(page: Document) -> None:
     text = html(page)
     assert "<script" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; 3 * 4 * 5" in text
     assert "<code>a &lt; b</code> <strong>firm</strong>" in text
 
 
-def test_the_page_asks_nothing_of_the_network(page: Page) -> None:
+def test_the_page_asks_nothing_of_the_network(page: Document) -> None:
     text = html(page)
     without_pictures = re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
     assert not re.search(r"https?:|//|@import|url\(|<script|<link", without_pictures)
     assert text.startswith("<!DOCTYPE html>")
 
 
-def test_the_same_page_is_the_same_file(page: Page, tmp_path: Path) -> None:
+def test_the_same_page_is_the_same_file(page: Document, tmp_path: Path) -> None:
     first = page.write(tmp_path / "a.html").read_bytes()
     assert page.write(tmp_path / "b.html").read_bytes() == first
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html"]  # no temporary files
 
 
-def test_markdown_has_its_pictures_beside_it(page: Page, tmp_path: Path) -> None:
+def test_markdown_has_its_pictures_beside_it(page: Document, tmp_path: Path) -> None:
     path = page.write(tmp_path / "docs" / "results" / "study.md")
     folder = path.parent / "study"
-    names = ["errors.png", "errors.svg", "samples.png", "samples.svg"]
+    names = ["errors.png", "samples.png"]
     assert sorted(file.name for file in folder.iterdir()) == names
     text = path.read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)]+)\)", text):
@@ -103,7 +103,7 @@ def test_markdown_has_its_pictures_beside_it(page: Page, tmp_path: Path) -> None
     assert "study/errors.png" in text
 
 
-def test_markdown_says_the_same(page: Page) -> None:
+def test_markdown_says_the_same(page: Document) -> None:
     text = markdown(page, "study")
     assert "# Can \\<it\\> compose?" in text
     assert "\\<script\\>alert(1)\\</script\\> \\& 3 \\* 4 \\* 5 `a < b` **firm**" in text
@@ -115,11 +115,11 @@ def test_markdown_says_the_same(page: Page) -> None:
 
 
 def test_pipes_do_not_break_markdown_tables() -> None:
-    page = Page("t", "l", [Section("s", [Table([Column("a|b")], [Row(["`x|y` | z"])])])])
+    page = Document("t", "l", [Section("s", [Table([Column("a|b")], [Row(["`x|y` | z"])])])])
     assert "| a\\|b |\n| :--- |\n| `x\\|y` \\| z |" in markdown(page, "f")
 
 
-def test_a_page_that_cannot_be_written_says_so(page: Page, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_says_so(page: Document, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cannot write .*choose another place"):
         page.write(tmp_path / "file" / "report.html")
@@ -140,6 +140,6 @@ def test_content_is_checked_early() -> None:
     with pytest.raises(InputError, match="caption of picture 'p'"):
         Picture("p", figure, " ", "alt")
     with pytest.raises(InputError, match="different names"):
-        Page("t", "l", [Section("Same", []), Section("same", [])])
+        Document("t", "l", [Section("Same", []), Section("same", [])])
     with pytest.raises(InputError, match="'left', 'right' or 'centre'"):
         Column("a", align="middle")  # type: ignore[arg-type]

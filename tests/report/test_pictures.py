@@ -7,6 +7,7 @@ import pytest
 from matplotlib.text import Text
 
 from recombine.errors import InputError
+from recombine.intervals import Estimate
 from recombine.report import (
     SEEN,
     UNSEEN,
@@ -25,7 +26,7 @@ from recombine.report import (
     shared_limits,
     svg_bytes,
 )
-from recombine.report.style import METHODS, SMALLEST_TYPE
+from recombine.report.figures.style import METHODS, SMALLEST_TYPE
 
 
 def _texts(figure: Any) -> list[Text]:
@@ -148,3 +149,16 @@ def test_fitted_slopes_are_those_of_power_laws() -> None:
     assert slopes["line"] == pytest.approx(1.0)
     assert np.isnan(slopes["gap"])
     assert fitted_slope(sizes, series["cube"]) == pytest.approx((3.0, 0.5))
+
+
+def test_seed_points_show_the_interval_of_the_table() -> None:
+    """The bar and the stroke of a group: the given estimate, or the median with its order-statistic interval."""
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 70.0])
+    given = Estimate(13.0, 2.5, 31.0)
+    _, panels = new_figure()
+    seed_points(panels[0, 0], {"cells": values, "seeds": values}, estimates={"cells": given})
+    lines = [line.get_xdata() for line in panels[0, 0].lines]
+    assert list(lines[0]) == [given.low, given.high]
+    assert set(lines[1]) == {given.value}
+    assert list(lines[3]) == [1.0, 70.0]  # the range of seven seeds
+    assert set(lines[4]) == {4.0}

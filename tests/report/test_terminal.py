@@ -7,7 +7,21 @@ import sys
 
 import pytest
 
-from recombine.report import Column, Row, Table, Toned, machine, print_table, progress, table_text
+from recombine.report import (
+    Badge,
+    Bullets,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Only,
+    Row,
+    Section,
+    Table,
+    machine,
+    print_table,
+    table_text,
+)
 
 
 class Terminal(io.StringIO):
@@ -46,7 +60,7 @@ def test_verdicts_are_coloured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "60")
-    table = Table([Column("verdict")], [Row([Toned("holds", "good")])])
+    table = Table([Column("verdict")], [Row([Badge("holds", "good")])])
     file = Terminal()
     print_table(table, file=file)
     assert "\x1b[32mholds\x1b[0m" in file.getvalue()
@@ -54,47 +68,6 @@ def test_verdicts_are_coloured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     file = Terminal()
     print_table(table, file=file)
     assert "\x1b[32m" not in file.getvalue()
-
-
-def test_plain_progress_is_told_now_and_then() -> None:
-    now = [0.0]
-    file = io.StringIO()
-    with progress(file=file, every=5.0, clock=lambda: now[0]) as shown:
-        line = shown.line("ordinary decoder", "3 seeds")
-        for second in range(1, 20):
-            now[0] = float(second)
-            line.update(second / 20)
-        now[0] = 20.0
-        line.finish()
-        shown.line("cached").finish("from the store")
-    assert file.getvalue().split("\n") == [
-        "ordinary decoder   3 seeds    25 %   0:15 left",
-        "ordinary decoder   3 seeds    50 %   0:10 left",
-        "ordinary decoder   3 seeds    75 %   0:05 left",
-        "ordinary decoder   3 seeds   100 %   0:20",
-        "cached   from the store   100 %   0:00",
-        "",
-    ]
-
-
-def test_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "100")
-    file = Terminal()
-    with progress(file=file) as shown:
-        line = shown.line("ordinary [decoder]", "3 seeds")
-        line.update(0.5)
-        line.finish()
-    assert "ordinary [decoder]" in file.getvalue()
-    assert "100 %" in file.getvalue()
-
-
-def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress() as shown:
-        shown.line("work").finish()
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("work")
 
 
 def test_the_machine_has_no_name() -> None:
@@ -112,3 +85,77 @@ def test_importing_is_cheap() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, text.split("\n")))
+
+
+WORDS = (
+    "a long sentence about what the net does with combinations that it has never seen together in training"
+)
+WIDE = "形と色の組み合わせをネットワークは一度も見たことがない。それでも正しく描けるだろうか。" * 2
+
+
+@pytest.mark.parametrize("width", [60, 73, 80, 100, 120])
+@pytest.mark.parametrize("words", [WORDS, WIDE, f"{WIDE} {WORDS}"])
+def test_documents_fit_the_terminal(width: int, words: str) -> None:
+    numbers = [Column(f"number {n}", "right", "a heading over all the numbers") for n in range(9)]
+    document = Document(
+        "Title",
+        words,
+        [
+            Section("", [words]),
+            Section(
+                "Findings", [Facts([Fact("shortcut", words, Badge("unclear", "open")), Fact("noise", words)])]
+            ),
+            Section("To do", [Bullets([words, words], numbered=True), Bullets([words])]),
+            Section(
+                "Numbers",
+                [
+                    Table(
+                        [Column("a name"), *numbers, Column("remark")],
+                        [Row(["the first of them", *["0.82 ± 0.06"] * 9, words], remark=words)],
+                        words,
+                    )
+                ],
+            ),
+        ],
+    )
+    text = document.text(width=width)
+    assert cells(text) <= width
+    shown = "".join(text.split())
+    assert shown.count("0.82±0.06") == 9
+    for word in words.split():
+        assert word in shown
+
+
+def test_tables_that_are_too_wide_continue_below_with_their_first_column() -> None:
+    columns = [Column("net"), *(Column(f"c{n}", "right") for n in range(12))]
+    table = Table(columns, [Row(["ordinary", *(f"{n}.12345" for n in range(12))])])
+    lines = table_text(table, width=60).split("\n")
+    assert max(map(len, lines)) <= 60
+    assert [line.split()[0] for line in lines] == ["net", "ordinary"] * (len(lines) // 2)
+    assert sum(line.count(".12345") for line in lines) == 12
+
+
+def test_paths_stay_whole() -> None:
+    path = "/home/somebody/" + "/".join(["a-folder"] * 12)
+    assert path in Document("Title", f"The page is in {path} now.", []).text(width=60)
+
+
+def test_empty_parts_leave_no_trace() -> None:
+    sections = [
+        Section("Nothing", []),
+        Section("No facts", [Facts([])]),
+        Section("No items", [Bullets([])]),
+        Section("For pages", ["text"], where="page"),
+        Section("Only on pages", [Only("page", ["text"])]),
+        Section("", [""]),
+        Section("Something", ["here"]),
+    ]
+    assert Document("Title", "", sections).text(width=60) == "Something\n  here"
+    assert Document("Title", "Lead.", sections[:-1]).text(width=60) == "Lead."
+    assert table_text(Table([Column("a"), Column("b")], []), width=60) == "a   b"

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from recombine.durable import write_durably
+
 
 def numbers(*, n=3, seed, **settings):
     return SimpleNamespace(values=np.random.default_rng(seed).normal(size=n), seed=seed)
@@ -17,10 +19,15 @@ def mean(task):
     return {"mean": task.values.mean(), "sorted": np.sort(task.values)}
 
 
-def logged(task, *, log, label=0, seconds=0.0):
-    """Notes begin and end in `log`; a line is one write, so that processes do not mix theirs."""
+def logged(task, *, log, label=0, seconds=0.0, gate=""):
+    """Notes begin and end in `log`; a line is one write, so that processes do not mix theirs.
+
+    It does not end before the file `gate` exists, so that a test can stop it in the middle on a machine of any speed.
+    """
     _note(log, f"begin {label}")
     time.sleep(seconds)
+    while gate and not Path(gate).exists():
+        time.sleep(0.02)
     _note(log, f"end {label}")
     return {"label": label}
 
@@ -32,6 +39,12 @@ def _note(log, line):
 
 def killed(task, *, label=0):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_while_writing(task, *, path):
+    """Dies between writing a file and giving it its name."""
+    os.replace = lambda source, target: os.kill(os.getpid(), signal.SIGKILL)
+    write_durably(Path(path), b"half")
 
 
 def failing(task, *, message="no such luck"):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError, StoreError
-from recombine.fit import Recipe
 from recombine.parts import Part
 from recombine.runs import (
     ExecutionError,
@@ -21,38 +20,47 @@ from recombine.runs import (
     Started,
     Store,
     Trial,
+    Waiting,
     execute,
     run_trial,
+    trial_queue,
 )
+from recombine.training import Recipe
 
 BATCH = """
-import sys
+import signal, sys
+# A test run in the background of a script ignores Ctrl-C, and so would the processes that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from recombine.parts import Part
 from recombine.runs import Store, Trial, execute
 
-def batch(log, count, seconds):
+def batch(log, count, free):
     task = Part("counting_parts:numbers", n=2)
     for i in range(count):
-        probe = Part("counting_parts:logged", log=log, label=i, seconds=seconds)
+        gate = log + ".gate" if i >= free else ""
+        probe = Part("counting_parts:logged", log=log, label=i, seconds=0.1, gate=gate)
         yield Trial(task, probes=(probe,), seeds=(0,))
 
 if __name__ == "__main__":
-    store, log, count, seconds, jobs = sys.argv[1:]
-    results = execute(batch(log, int(count), float(seconds)), Store(store), jobs=int(jobs))
+    store, log, count, free, jobs = sys.argv[1:]
+    results = execute(batch(log, int(count), int(free)), Store(store), jobs=int(jobs))
     print(*(result.values["label"].item() for result in results))
 """
 
 
 @pytest.fixture
 def start_batch(tmp_path):
-    """Starts another Python that executes `count` logged trials on a store under `tmp_path`."""
+    """Starts another Python that executes `count` logged trials on a store under `tmp_path`.
+
+    All but the first `free` of them do not end before the file `log.gate` exists.
+    """
     script = tmp_path / "batch.py"
     script.write_text(BATCH)
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     started = []
 
-    def start(*, count, seconds, jobs):
-        arguments = [str(tmp_path / "store"), str(tmp_path / "log"), str(count), str(seconds), str(jobs)]
+    def start(*, count, free, jobs):
+        arguments = [str(tmp_path / "store"), str(tmp_path / "log"), str(count), str(free), str(jobs)]
         process = subprocess.Popen(
             [sys.executable, str(script), *arguments],
             stdout=subprocess.PIPE,
@@ -79,7 +87,7 @@ def worker_pids(log):
     return {int(line.split()[2]) for line in log.read_text().splitlines()}
 
 
-def wait_until(condition, seconds=10.0):
+def wait_until(condition, seconds=120.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -192,15 +200,16 @@ def test_a_full_disk_stops_the_pool_with_one_line(store, make_trial, tmp_path, m
 
 def test_kill_9_in_the_middle_and_resume(start_batch, tmp_path, store):
     log, count = tmp_path / "log", 8
-    process = start_batch(count=count, seconds=0.25, jobs=2)
-    wait_until(lambda: len(list((store.path / "results").glob("*.npz"))) >= 2)
+    process = start_batch(count=count, free=3, jobs=2)
+    wait_until(lambda: store.count() >= 2)
     process.send_signal(signal.SIGKILL)
     process.wait()
     wait_until(lambda: all(map(is_gone, worker_pids(log))))  # without their parent the workers end too
     finished = {result.values["label"].item() for result in store.results()}
-    assert 2 <= len(finished) < count
+    assert 2 <= len(finished) <= 3
     assert set(lines(log, "end")) >= finished
-    output, errors = start_batch(count=count, seconds=0.25, jobs=2).communicate(timeout=120)
+    (tmp_path / "log.gate").touch()
+    output, errors = start_batch(count=count, free=3, jobs=2).communicate(timeout=600)
     assert output.split() == [str(i) for i in range(count)], errors
     begun = lines(log, "begin")
     assert set(begun) == set(range(count))
@@ -210,19 +219,19 @@ def test_kill_9_in_the_middle_and_resume(start_batch, tmp_path, store):
 
 def test_two_processes_on_one_store_share_the_work(start_batch, tmp_path):
     count = 8
-    both = [start_batch(count=count, seconds=0.1, jobs=jobs) for jobs in (1, 2)]
+    both = [start_batch(count=count, free=count, jobs=jobs) for jobs in (1, 2)]
     for process in both:
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=600)
         assert output.split() == [str(i) for i in range(count)], errors
     assert lines(tmp_path / "log", "begin") == dict.fromkeys(range(count), 1)
 
 
 def test_ctrl_c_ends_the_workers_and_keeps_what_is_finished(start_batch, tmp_path, store):
     log = tmp_path / "log"
-    process = start_batch(count=50, seconds=0.2, jobs=2)
-    wait_until(lambda: len(list((store.path / "results").glob("*.npz"))) >= 1)
+    process = start_batch(count=50, free=1, jobs=2)
+    wait_until(lambda: store.count() >= 1)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=600)
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert errors.count("Traceback") == 1
     assert all(map(is_gone, worker_pids(log)))
@@ -235,11 +244,11 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     script.write_text(BATCH.replace('if __name__ == "__main__":', "if True:"))
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "store"), str(tmp_path / "log"), "2", "0", "2"],
+        [sys.executable, str(script), str(tmp_path / "store"), str(tmp_path / "log"), "2", "2", "2"],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": path},
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode != 0
@@ -253,7 +262,7 @@ def test_the_number_of_processes_changes_no_digit(tmp_path):
             task=Part("recombine.tasks:reverse_bumps", hole=Part("recombine.spaces:corner_hole", low=14)),
             net=Part("recombine.nets:cnn_encoder", outputs=56),
             recipe=Recipe(steps=5),
-            probes=(Part("recombine.probes.decoders:encoder_accuracy"),),
+            probes=(Part("recombine.studies.forced_rendering.bump_probes:encoder_accuracy"),),
             seeds=(seed,),
         )
         for seed in (0, 1)
@@ -269,3 +278,28 @@ def test_every_worker_has_one_core(store, make_trial, jobs):
     trials = [make_trial("core_count", n=n) for n in (2, 3)]
     for result in execute(trials, store, jobs=jobs):
         np.testing.assert_array_equal(result.values["cores"], 1)
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_waiting_for_another_process_is_said(store, make_trial, tmp_path, monkeypatch, caplog, jobs):
+    monkeypatch.setattr(trial_queue, "WAIT_SECONDS", 0.3)
+    trial, events = make_trial("mean"), []
+    lease = store.lease(trial)
+
+    def on_event(event):
+        events.append(event)
+        if isinstance(event, Waiting):
+            lease.release()
+
+    (result,) = execute([trial], store, jobs=jobs, on_event=on_event)
+    waiting = [event for event in events if isinstance(event, Waiting)]
+    assert [(event.trial, event.pid) for event in waiting] == [(trial, os.getpid())]
+    assert f"waiting for another process (pid {os.getpid()} on " in caplog.text
+    assert result.key == trial.key
+
+
+def test_a_killed_worker_leaves_no_temporary_files(store, make_trial):
+    with pytest.raises(ExecutionError):
+        execute([make_trial("killed_while_writing", path=str(store.path / "results" / "x"))], store, jobs=1)
+    assert not list((store.path / "results").iterdir())
+    assert not list((store.path / "leases").iterdir())

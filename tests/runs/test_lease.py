@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import subprocess
@@ -5,12 +6,13 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
+from recombine.liveness import Owner, is_alive
 from recombine.runs import lease as leases
 from recombine.runs.lease import acquire, remove_if_stale, sweep_leases
-from recombine.runs.liveness import Owner, is_alive
 
 
 @pytest.fixture
@@ -68,9 +70,8 @@ def test_a_number_that_was_given_to_a_new_process_is_not_the_old_holder(path):
         assert not is_alive(replace(owner, started="1"))
 
 
-@pytest.mark.parametrize("content", ["", "{", "null", json.dumps(asdict(Owner("another host", 1, "1")))])
-def test_a_holder_that_cannot_be_seen_is_judged_by_its_heartbeat(path, content):
-    path.write_text(content)
+def test_a_holder_that_cannot_be_seen_is_judged_by_its_heartbeat(path):
+    write(path, Owner("another host", 1, "1"))
     assert is_alive(Owner("another host", 1, "1")) is None
     assert acquire(path) is None
     old = time.time() - leases.STALE_AFTER - 5
@@ -83,8 +84,104 @@ def test_a_holder_that_cannot_be_seen_is_judged_by_its_heartbeat(path, content):
 def test_the_heart_beats(path):
     with acquire(path, stale_after=0.3):
         os.utime(path, (0, 0))
-        time.sleep(0.2)
-        assert time.time() - path.stat().st_mtime < 10
+        deadline = time.monotonic() + 60.0
+        while path.stat().st_mtime == 0:
+            assert time.monotonic() < deadline, "no heartbeat"
+            time.sleep(0.01)
+
+
+GARBAGE = ["", "{", "null", "[1]", "\x00", *(
+    json.dumps({"place": "another host", "started": "1"} | {"pid": pid}) for pid in (0, -1, "1", 1.5, None, True)
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", GARBAGE)
+def test_a_file_that_names_no_process_is_removed_after_a_moment(path, content):
+    path.write_text(content)
+    assert acquire(path) is None  # on a file system without links it may be being written
+    old = time.time() - leases.GARBAGE_AFTER - 1
+    os.utime(path, (old, old))
+    lease = acquire(path)
+    assert lease is not None
+    lease.release()
+
+
+@pytest.mark.parametrize("content", ["", json.dumps(asdict(Owner("another host", 1, "1")))])
+def test_a_lease_from_the_future_is_stale(path, content):
+    """The clock of the file server was set back; a living holder would have touched the lease since."""
+    path.write_text(content)
+    for ahead, is_stale in ((1, False), (leases.STALE_AFTER + 60, True), (10**9, True)):
+        os.utime(path, (time.time() + ahead,) * 2)
+        lease = acquire(path)
+        assert (lease is not None) == is_stale
+        if lease is not None:
+            lease.release()
+            path.write_text(content)
+
+
+def test_a_holder_on_this_host_is_not_judged_by_clocks(path):
+    write(path, Owner.current())
+    os.utime(path, (time.time() - 60,) * 2)
+    assert acquire(path) is None
+
+
+@pytest.mark.parametrize("pid", [0, -1, -(2**70), 2**70])
+def test_numbers_that_are_not_processes_are_not_alive(pid):
+    assert is_alive(replace(Owner.current(), pid=pid)) is False
+
+
+def test_a_lease_is_never_seen_before_it_is_written(path, monkeypatch):
+    """A process that is killed at any step leaves a whole lease or none, and a temporary file that can be swept."""
+    real_link, seen = os.link, []
+
+    def link(source, target):
+        seen.append(Path(target).exists())
+        real_link(source, target)
+        seen.append(json.loads(path.read_text())["pid"])
+
+    monkeypatch.setattr(os, "link", link)
+    with acquire(path):
+        assert seen == [False, os.getpid()]
+        assert leases.holder(path) == Owner.current()
+        assert os.listdir(path.parent) == [path.name]
+    assert leases.holder(path) is None
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_file_systems_without_links(path, monkeypatch, number):
+    def refuse(source, target):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with acquire(path) as lease:
+        assert lease is not None
+        assert acquire(path) is None
+    assert os.listdir(path.parent) == []
+
+
+def test_a_link_whose_answer_was_lost_counts(path, monkeypatch):
+    real_link = os.link
+
+    def link(source, target):
+        real_link(source, target)
+        raise TimeoutError(errno.ETIMEDOUT, "the file server does not answer")
+
+    monkeypatch.setattr(os, "link", link)
+    lease = acquire(path)
+    assert lease is not None
+    lease.release()
+    assert os.listdir(path.parent) == []
+
+
+def test_a_full_disk_leaves_nothing(path, monkeypatch):
+    def full(self, data):
+        self.touch()
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="full"):
+        acquire(path)
+    assert os.listdir(path.parent) == []
 
 
 def test_a_holder_that_was_taken_over_does_not_remove_the_new_lease(path):

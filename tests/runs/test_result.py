@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.fit.recipe import Penalty, Recipe
 from recombine.parts import Part
 from recombine.runs import Result, Trial, run_trial
+from recombine.training.recipe import Penalty, Recipe
 
 
 def made(trial, values, curves=None, **changes):

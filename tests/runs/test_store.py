@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recombine.durable import temporary_name
 from recombine.errors import InputError, StoreError
-from recombine.runs import Store, StoreWarning, execute, run_trial
+from recombine.runs import Store, StoreWarning, execute, export, file_format, run_trial
 
 
 @pytest.fixture
@@ -178,9 +179,9 @@ def test_all_results_also_those_of_earlier_code(filled, trial):
 
 def test_results_with_unknown_settings_are_counted_not_lost(filled, monkeypatch):
     def unknown(text):
-        raise InputError("class", "recombine.fit:Old", "an importable name")
+        raise InputError("class", "recombine.training:Old", "an importable name")
 
-    monkeypatch.setattr("recombine.runs.record.from_json", unknown)
+    monkeypatch.setattr("recombine.runs.file_format.from_json", unknown)
     with pytest.warns(StoreWarning, match="left out 1 results"):
         assert list(filled.results()) == []
     assert len(list(filled.entries())) == 1
@@ -196,3 +197,55 @@ def test_clear(filled, trial, make_trial):
         filled.clear("../")
     assert filled.clear() == 3
     assert list(filled.entries()) == []
+
+
+def test_strangers_in_the_folder_of_results_are_ignored(filled, trial, make_trial, tmp_path):
+    results = filled.path / "results"
+    (results / f"{'a' * 32}.npz").mkdir()
+    (results / "notes.npz").write_text("mine")
+    (results / "notes.txt").write_text("mine")
+    (results / f"{trial.key} (copy).npz").write_bytes(the_file(filled, trial).read_bytes())
+    assert filled.count() == len(list(filled.entries())) == len(list(filled.results())) == 1
+    assert export(filled.results(), tmp_path / "table.csv").exists()
+    assert filled.clear() == 1
+    assert len(list(results.iterdir())) == 4
+
+
+def test_a_folder_in_the_place_of_a_result_is_no_result(store, trial):
+    the_file(store, trial).mkdir(parents=True)
+    assert store.get(trial) is None
+
+
+def test_a_result_of_another_format_is_set_aside_and_blocks_nothing(
+    filled, trial, make_trial, tmp_path, monkeypatch
+):
+    other = make_trial(n=5)
+    with monkeypatch.context() as later:
+        later.setattr(file_format, "FORMAT", 2)
+        filled.put(run_trial(other))
+    with pytest.warns(StoreWarning, match="has format 2, .* only format 1; it is now in unknown-format/"):
+        export(filled.results(), tmp_path / "table.csv")
+    assert (filled.path / "unknown-format" / f"{other.key}.npz").exists()
+    assert [entry.key for entry in filled.entries()] == [trial.key]
+    execute([other], filled)
+    assert filled.get(other) is not None
+
+
+def test_a_file_larger_than_any_result_is_not_read(filled, trial, monkeypatch):
+    monkeypatch.setattr(file_format, "MAX_BYTES", -(2**20))
+    with pytest.warns(StoreWarning, match="more than the"):
+        assert filled.get(trial) is None
+
+
+def test_probing_for_writability_leaves_nothing_even_if_killed(store, monkeypatch):
+    store.check_writable()
+    assert not list((store.path / "results").iterdir())
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: dead.pid)
+        names = [temporary_name(name) for name in ("writable", "clock")]
+    for folder, name in zip(("results", "leases"), names, strict=True):
+        (store.path / folder / name).touch()
+    store.sweep()
+    assert not [*(store.path / "results").iterdir(), *(store.path / "leases").iterdir()]

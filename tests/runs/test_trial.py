@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.fit.losses import squared_error
-from recombine.fit.recipe import Noise, Penalty, Recipe, adam, sgd
 from recombine.parts import Part
 from recombine.runs import Trial, canonical_json, from_json
+from recombine.training.losses import squared_error
+from recombine.training.recipe import Noise, Penalty, Recipe, adam, sgd
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
 scalars = (

@@ -4,22 +4,22 @@ import multiprocessing
 
 import pytest
 
-from recombine.fit import memory
 from recombine.runs import worker
 from recombine.runs.trial import canonical_json
+from recombine.training import freeing_memory
 
 
 @pytest.fixture
 def answer(store, make_trial, monkeypatch):
     """A function that sends an order to a worker in this process and counts how often programs are forgotten."""
     forgotten = []
-    monkeypatch.setattr(memory, "forget_programs", lambda: forgotten.append(True))
+    monkeypatch.setattr(freeing_memory, "forget_programs", lambda: forgotten.append(True))
     here, there = multiprocessing.Pipe()
 
     def send(program, before, *, n=3):
         trial = make_trial(n=n)
         order = {"trial": canonical_json(trial), "key": trial.key, "program": program, "fresh": False}
-        reply = worker._answer(there, store, order, before)
+        reply = worker._reply(there, store, order, before)
         times, forgotten[:] = len(forgotten), []
         return reply, times
 

@@ -110,13 +110,32 @@ def test_a_split_from_any_table(frame) -> None:
 
 
 def test_a_bad_table_is_refused_in_one_line() -> None:
-    table = {"a": [0, 1], "train": [1, 0]}
-    with pytest.raises(InputError, match="train: got 'int64', expected a boolean column"):
+    table = {"a": [0, 1], "train": [1, 2]}
+    with pytest.raises(InputError, match="column 'train' is not true or false"):
         Split.from_table(table, factors=["a"], seen="train")
     with pytest.raises(
-        InputError, match=r"table: got 'b', expected a column of the table, which has \['a', 'train'\]"
+        InputError, match=r"factors: got 'b', expected a column of the table \(columns: a, train\)"
     ):
         Split.from_table(table, factors=["b"], seen="train")
+    many = np.arange(10_000)
+    with pytest.raises(InputError, match=r"space: got '3 factors with 1e\+12 combinations'"):
+        Split.from_table(None, factors={"a": many, "b": many, "c": many}, seen=many > 0)
+
+
+def test_a_split_takes_what_advise_takes(tmp_path) -> None:
+    table = {"colour": ["red", "blue", "red", "blue"], "size": [2, 1, 1, 2]}
+    marks, names = [True, True, True, False], ["train", "train", "train", "test"]
+    pl.DataFrame(table | {"split": names}).write_csv(tmp_path / "rows.csv")
+    splits = [
+        Split.from_table(table | {"train": marks}, factors="colour,size", seen="train"),
+        Split.from_table(table, factors=["colour", "size"], seen=np.array(marks)),
+        Split.from_table(None, factors=table, seen=marks),
+        Split.from_table(tmp_path / "rows.csv", factors=["colour", "size"], seen="split=train"),
+    ]
+    for split, rows in splits:
+        assert split.space == Space({"colour": ["blue", "red"], "size": [1, 2]})
+        assert rows.tolist() == [3, 0, 2, 1]
+        assert split.seen.tolist() == [True, False, True, True]
 
 
 @given(st.integers(0, 1000), st.integers(1, 9))

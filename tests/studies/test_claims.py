@@ -34,12 +34,12 @@ def test_a_condition_is_met_by_every_seed(values, relation, threshold, holds):
     assert Condition("value", values, relation, threshold).holds is holds
 
 
-def test_a_condition_says_what_was_measured_and_wanted():
-    assert str(Condition("ratio", [3.0, 1.0, 2.0], ">=", 2)) == "ratio 2 [1, 3] (wanted ≥ 2) ✗"
-    assert str(Condition("gap", 0.0, "==", 0)) == "gap 0 (wanted = 0) ✓"
+def test_a_condition_says_what_was_measured_and_required():
+    assert str(Condition("ratio", [3.0, 1.0, 2.0], ">=", 2)) == "ratio 2 [1, 3] (required ≥ 2) ✗"
+    assert str(Condition("gap", 0.0, "==", 0)) == "gap 0 (required = 0) ✓"
     some = Condition("overlap", [0.4, math.nan, 0.5], ">=", 0.3)
-    assert str(some) == "overlap 0.45 [0.4, 0.5], 1 of 3 without a value (wanted ≥ 0.3) ✗"
-    assert str(Condition("none", [math.nan], ">=", 0)) == "none nan, 1 of 1 without a value (wanted ≥ 0) ✗"
+    assert str(some) == "overlap 0.45 [0.4, 0.5], 1 of 3 without a value (required ≥ 0.3) ✗"
+    assert str(Condition("none", [math.nan], ">=", 0)) == "none nan, 1 of 1 without a value (required ≥ 0) ✗"
 
 
 def test_a_verdict_needs_all_conditions_and_shows_the_first():
@@ -51,16 +51,16 @@ def test_a_verdict_needs_all_conditions_and_shows_the_first():
 
 
 def test_a_condition_without_a_relation_reports_and_decides_nothing():
-    told, asked = Condition("told", [3.0, 1.0]), Condition("asked", [1.0, 1.0], "<=", 1)
-    assert (told.holds, str(told)) == (None, "told 2 [1, 3]")
-    assert Verdict.of([told], n_seeds=2).holds is None
-    assert Verdict.of([told, asked], n_seeds=2).holds is True
+    reported, decided = Condition("reported", [3.0, 1.0]), Condition("decided", [1.0, 1.0], "<=", 1)
+    assert (reported.holds, str(reported)) == (None, "reported 2 [1, 3]")
+    assert Verdict.of([reported], n_seeds=2).holds is None
+    assert Verdict.of([reported, decided], n_seeds=2).holds is True
 
 
 @pytest.mark.parametrize(("threshold", "word"), [(0.5, "holds"), (2.0, "fails")])
 def test_a_claim_is_judged_at_its_scale(threshold, word):
-    def check(found):
-        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"], ">=", threshold)])
+    def check(evidence):
+        return Verdict.of_arm(evidence, "arm", [Condition("v", evidence["arm"]["v"], ">=", threshold)])
 
     outcome = claim(check).judge(evidence(v=[1.0, 1.0]))
     assert outcome.word == word
@@ -74,14 +74,14 @@ def test_a_claim_is_judged_at_its_scale(threshold, word):
 
 
 def test_a_claim_without_evidence_is_undecided_and_says_how_to_get_it():
-    outcome = claim(lambda found: None, on_request=True, minutes=7).judge(Evidence({}, "quick"))
+    outcome = claim(lambda evidence: None, on_request=True, minutes=7).judge(Evidence({}, "quick"))
     assert (outcome.word, outcome.why) == ("undecided", "on request, about 7 min at scale quick: --claim 1")
     assert outcome.to_dict()["measured"] is None
 
 
 def test_a_report_without_direction_is_undecided():
-    def check(found):
-        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"])])
+    def check(evidence):
+        return Verdict.of_arm(evidence, "arm", [Condition("v", evidence["arm"]["v"])])
 
     assert claim(check).judge(evidence(v=[1.0])).word == "undecided"
 
@@ -92,8 +92,8 @@ def test_an_unknown_value_is_named():
 
 
 def test_a_value_that_is_not_finite_becomes_null_in_json():
-    def check(found):
-        return Verdict.of_arm(found, "arm", [Condition("v", found["arm"]["v"], ">=", 0)])
+    def check(evidence):
+        return Verdict.of_arm(evidence, "arm", [Condition("v", evidence["arm"]["v"], ">=", 0)])
 
     outcome = claim(check).judge(evidence(v=[math.nan]))
     assert outcome.word == "fails"

@@ -8,8 +8,9 @@ from recombine.parts import Part
 from recombine.runs import Store, Trial
 from recombine.studies import STUDIES, load
 from recombine.studies.claims import SCALES, Claim, Condition, Verdict
-from recombine.studies.results_page import results_page
-from recombine.studies.study import Study, arms_to_run, check_scale, in_pieces, recall, reproduce
+from recombine.studies.reproduction import arms_to_run, recall, reproduce
+from recombine.studies.results_page import claims_table, results_document
+from recombine.studies.study import Study, check_scale, split_seeds
 
 
 def make_task(n, seed):
@@ -25,7 +26,7 @@ def arms(scale):
         name: Trial(Part(f"{__name__}:make_task", n=n), (Part(f"{__name__}:measure"),), (1, 2))
         for name, n in (("cheap", 2), ("dear", 3))
     }
-    return {name: in_pieces(trial) for name, trial in trials.items()}
+    return {name: split_seeds(trial) for name, trial in trials.items()}
 
 
 def check(arm):
@@ -55,22 +56,22 @@ def store(tmp_path):
 
 
 def test_a_study_runs_what_is_not_on_request(store):
-    found = reproduce(STUDY, store=store)
-    assert [outcome.word for outcome in found.outcomes] == ["holds", "undecided"]
-    assert set(found.evidence) == {"cheap"}
-    np.testing.assert_array_equal(found.evidence["cheap"]["product"], [2, 4])
-    assert found.to_dict()["claims"][1]["verdict"] == "undecided"
+    result = reproduce(STUDY, store=store)
+    assert [outcome.word for outcome in result.outcomes] == ["holds", "undecided"]
+    assert set(result.evidence) == {"cheap"}
+    np.testing.assert_array_equal(result.evidence["cheap"]["product"], [2, 4])
+    assert result.to_dict()["claims"][1]["verdict"] == "undecided"
 
 
 def test_a_claim_on_request_runs_when_it_is_named(store):
-    found = reproduce(STUDY, claims=["2"], store=store)
-    assert [(outcome.claim.id, outcome.word) for outcome in found.outcomes] == [("2", "holds")]
+    result = reproduce(STUDY, claims=["2"], store=store)
+    assert [(outcome.claim.id, outcome.word) for outcome in result.outcomes] == [("2", "holds")]
 
 
 def test_the_seed_offset_shifts_every_seed(store):
-    found = reproduce(STUDY, seed_offset=10, store=store)
-    assert found.evidence["cheap"].seeds == (11, 12)
-    np.testing.assert_array_equal(found.evidence["cheap"]["product"], [22, 24])
+    result = reproduce(STUDY, seed_offset=10, store=store)
+    assert result.evidence["cheap"].seeds == (11, 12)
+    np.testing.assert_array_equal(result.evidence["cheap"]["product"], [22, 24])
 
 
 def test_recall_runs_nothing(store):
@@ -80,13 +81,19 @@ def test_recall_runs_nothing(store):
 
 
 def test_scale_paper_runs_everything():
-    assert set(arms_to_run(STUDY, "paper", STUDY.claims, asked=False)) == {"cheap", "dear"}
+    assert set(arms_to_run(STUDY, "paper", STUDY.claims, on_request=False)) == {"cheap", "dear"}
 
 
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (lambda: load("forced-drawing"), "study: got 'forced-drawing', expected one of forced-rendering"),
+        (lambda: load("nothing"), "study: got 'nothing', expected one of forced-rendering"),
+        (lambda: load("forced_rendring"), "did you mean 'forced-rendering'\\?"),
+        (lambda: reproduce(7), "study: got 7, expected a Study or one of the names forced-rendering"),
+        (lambda: reproduce(None), "study: got None"),
+        (lambda: reproduce(STUDY, claims="12"), "claims: got '12', expected a list"),
+        (lambda: reproduce(STUDY, seed_offset="1"), "seed_offset: got '1', expected a whole number"),
+        (lambda: check_scale(None), "scale: got None"),
         (lambda: check_scale("huge"), "scale: got 'huge', expected one of smoke, quick, paper"),
         (lambda: STUDY.claim("99"), "claim: got '99', expected one of 1, 2"),
     ],
@@ -121,19 +128,44 @@ def test_every_trial_of_every_scale_has_its_own_key(name):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_runs_at_scale_smoke(name, tmp_path):
-    found = reproduce(load(name), scale="smoke", store=Store(tmp_path), jobs=0)  # all cores have tests to run
+    result = reproduce(
+        load(name), scale="smoke", store=Store(tmp_path), jobs=0
+    )  # all cores have tests to run
     exact = {
-        outcome.claim.id: outcome.word for outcome in found.outcomes if outcome.claim.decided_at == "smoke"
+        outcome.claim.id: outcome.word for outcome in result.outcomes if outcome.claim.decided_at == "smoke"
     }
     assert set(exact.values()) == {"holds"}, exact
-    assert {o.word for o in found.outcomes if o.claim.decided_at != "smoke"} == {"undecided"}
-    assert set(found.evidence) == set(load(name).arms("smoke"))
+    assert {o.word for o in result.outcomes if o.claim.decided_at != "smoke"} == {"undecided"}
+    assert set(result.evidence) == set(load(name).arms("smoke"))
 
 
-def test_a_page_sets_other_seeds_beside(tmp_path):
+def test_a_page_shows_other_seeds_in_a_section_of_their_own(tmp_path):
     store = Store(tmp_path / "store")
-    found = reproduce(STUDY, store=store)
+    result = reproduce(STUDY, store=store)
     reproduce(STUDY, store=store, seed_offset=10)
-    page = results_page(found, more=[recall(STUDY, store=store, seed_offset=10)])
+    page = results_document(result, more=[recall(STUDY, store=store, seed_offset=10)])
     text = page.write(tmp_path / "page.md").read_text(encoding="utf-8")
     assert "With other seeds, scale quick (seeds 11 to 12)" in text
+
+
+def test_a_name_is_as_good_as_a_study(store):
+    result = reproduce("forced-rendering", claims=["1"], store=store)
+    assert result.study is load("forced-rendering")
+    assert result.outcomes[0].word == "holds"
+
+
+def test_a_reproduction_presents_itself(store, tmp_path):
+    result = reproduce(STUDY, store=store)
+    assert repr(result) == "Reproduction(tiny, scale quick, 2 seeds: 1 holds, 0 fails, 1 undecided)"
+    assert "Of 2 claims" in str(result)
+    assert "on request, about 3 min" in str(result)
+    assert "<iframe" in result._repr_html_()
+    with pytest.raises(InputError, match="figure: got 'tiny'"):
+        result.figure()
+    table = result.table()
+    assert table["id"].to_list() == ["1", "2"]
+    assert table["measured"].to_list() == [3.0, None]
+    assert table.row(0, named=True)["high"] == 4.0
+    page = result.page().write(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "The numbers behind the verdicts" in page
+    assert [str(row.entries[-1]) for row in claims_table(result).rows] == ["holds", "–"]

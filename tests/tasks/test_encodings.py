@@ -64,7 +64,9 @@ def test_absent_factors() -> None:
     assert one_hot(positions, 3).tolist() == [[0, 0, 1, 0, 0, 0]]
     assert (bump_code(positions, 3)[:, 3:] == 0).all()
     assert ramp_with_presence(positions, 3).tolist() == [[2, 0, 1, 0]]
-    with pytest.raises(InputError, match=r"NaN .*ramp cannot say absent, use ramp_with_presence"):
+    with pytest.raises(
+        InputError, match=r"NaN .*ramp cannot represent an absent factor, use ramp_with_presence"
+    ):
         ramp(positions, 3)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.theory import Conjunctions, Determinacy, grid_rank
-from recombine.theory.modular import PRIMES, Echelon
+from recombine.theory.elimination import PRIMES, Echelon
 
 
 def exact_rank(rows):
@@ -51,7 +51,7 @@ def tables(draw, most_cells=24):
 def test_determined_means_in_the_row_space_over_the_rationals(table):
     sizes, order, cells, seen = table
     known = Determinacy(sizes, order)
-    known.show(cells[seen])
+    known.add(cells[seen])
     train = full_design(cells[seen], sizes, order)
     rank = exact_rank(train) if seen.any() else 0
     assert known.rank == rank
@@ -64,7 +64,7 @@ def test_determined_means_in_the_row_space_over_the_rationals(table):
 def test_all_cells_have_the_rank_in_closed_form(table):
     sizes, order, cells, _ = table
     known = Determinacy(sizes, order)
-    assert known.show(cells).sum() == known.rank == known.full_rank == grid_rank(sizes, order)
+    assert known.add(cells).sum() == known.rank == known.full_rank == grid_rank(sizes, order)
 
 
 @settings(max_examples=100)
@@ -74,15 +74,15 @@ def test_the_fewest_additions(table):
     sizes, order, cells, seen = table
     targets = cells[~seen]
     known = Determinacy(sizes, order)
-    known.show(cells[seen])
-    chosen = targets[known.copy().show(targets)] if len(targets) else targets
+    known.add(cells[seen])
+    chosen = targets[known.copy().add(targets)] if len(targets) else targets
     grown = known.copy()
-    grown.show(chosen)
+    grown.add(chosen)
     assert grown.determined(targets).all()
     for smaller in combinations(range(len(cells)), max(len(chosen) - 1, 0)):
         if len(chosen):
             tried = known.copy()
-            tried.show(cells[list(smaller)])
+            tried.add(cells[list(smaller)])
             assert not tried.determined(targets).all()
 
 
@@ -92,12 +92,12 @@ def test_cheapest_first_is_cheapest(table, data):
     targets = cells[~seen]
     cost = np.array(data.draw(st.lists(st.integers(1, 5), min_size=len(targets), max_size=len(targets))), int)
     known = Determinacy(sizes, order)
-    known.show(cells[seen])
+    known.add(cells[seen])
     by_cost = np.argsort(cost, kind="stable")
-    taken = by_cost[known.copy().show(targets[by_cost])] if len(targets) else by_cost
+    taken = by_cost[known.copy().add(targets[by_cost])] if len(targets) else by_cost
     for other in combinations(range(len(targets)), len(taken)):
         tried = known.copy()
-        tried.show(targets[list(other)])
+        tried.add(targets[list(other)])
         if tried.determined(targets).all():
             assert cost[list(other)].sum() >= cost[taken].sum()
 
@@ -108,7 +108,7 @@ def test_two_factors_are_a_graph(rows, columns, data):
     cells = np.array(list(product(range(rows), range(columns))))
     seen = np.array(data.draw(st.lists(st.booleans(), min_size=len(cells), max_size=len(cells))))
     known = Determinacy((rows, columns), 1)
-    known.show(cells[seen])
+    known.add(cells[seen])
     group = np.arange(rows + columns)
     for i, j in cells[seen]:
         group[group == group[i]] = group[rows + j]
@@ -117,7 +117,7 @@ def test_two_factors_are_a_graph(rows, columns, data):
 
 def test_pairwise_connection_is_not_enough():
     known = Determinacy((2, 2, 2), 1)
-    known.show(np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1]]))
+    known.add(np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1]]))
     assert known.determined(np.array([[1, 1, 0]])).tolist() == [False]
     assert known.is_certain()
 
@@ -126,8 +126,8 @@ def test_many_cells_in_pieces_are_the_same_as_at_once():
     rng = np.random.default_rng(0)
     sizes, cells = (9, 8, 7), rng.integers(0, (9, 8, 7), size=(3000, 3))
     at_once, in_pieces = Determinacy(sizes, 2), Determinacy(sizes, 2)
-    taken = at_once.show(cells)
-    pieces = np.concatenate([in_pieces.show(piece) for piece in np.array_split(cells, 17)])
+    taken = at_once.add(cells)
+    pieces = np.concatenate([in_pieces.add(piece) for piece in np.array_split(cells, 17)])
     np.testing.assert_array_equal(taken, pieces)
     assert taken.sum() == at_once.rank
 
@@ -158,9 +158,9 @@ def test_the_echelon_form_is_reduced(rows, width, seed):
 
 def test_bad_cells_are_named():
     with pytest.raises(InputError, match=r"cells: got \[0, 2\], expected level indices below \(2, 2\)"):
-        Determinacy((2, 2), 1).show(np.array([[0, 2]]))
+        Determinacy((2, 2), 1).add(np.array([[0, 2]]))
     with pytest.raises(InputError, match=r"\(cells, 2\) level indices"):
-        Determinacy((2, 2), 1).show(np.array([[0, 1, 0]]))
+        Determinacy((2, 2), 1).add(np.array([[0, 1, 0]]))
     with pytest.raises(InputError, match="order: got 3"):
         Determinacy((2, 2), 3)
 
@@ -170,8 +170,8 @@ def test_one_cell_at_a_time_is_the_same_as_all_at_once():
     sizes = (6, 6, 6)
     cells = rng.integers(0, 6, size=(400, 3))
     at_once, one_by_one = Determinacy(sizes, 2), Determinacy(sizes, 2)
-    taken = at_once.show(cells)
-    single = np.concatenate([one_by_one.show(cell[None]) for cell in cells])
+    taken = at_once.add(cells)
+    single = np.concatenate([one_by_one.add(cell[None]) for cell in cells])
     np.testing.assert_array_equal(taken, single)
     everything = np.indices(sizes).reshape(3, -1).T
     np.testing.assert_array_equal(at_once.determined(everything), one_by_one.determined(everything))

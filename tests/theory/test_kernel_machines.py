@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.tasks import dispersed_addition, transitive_equivalence, transitive_ordering
-from recombine.theory import OverlapKernel, max_margin, min_norm, ridge, support_vector_regression
+from recombine.theory import (
+    OverlapKernel,
+    max_margin,
+    max_margin_by_pivoting,
+    min_norm,
+    ridge,
+    support_vector_regression,
+)
 
 
 def split_of(task):
@@ -89,4 +96,29 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="finite numbers"):
         min_norm(np.array([[np.nan]]), np.zeros(1))
     with pytest.raises(InputError, match="did not converge"):
-        max_margin(np.ones((2, 2)), np.array([1.0, -1.0]), most_steps=1)
+        max_margin(np.ones((2, 2)), np.array([1.0, -1.0]), max_steps=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pivoting_agrees_with_the_solver(seed):
+    """Two independent ways to the same machine; few rows of random labels are all support vectors."""
+    rng = np.random.default_rng(seed)
+    cells = np.indices((4, 3, 3)).reshape(3, -1).T
+    train = rng.permutation(36)[: rng.integers(6, 30)]
+    labels = np.where(rng.random(len(train)) < 0.3, 1.0, -1.0)
+    labels[:2] = 1, -1
+    kernel = OverlapKernel.by_order([0, *rng.dirichlet([4, 2, 1])])
+    gram = kernel.gram(cells[train])
+    machine, expected = max_margin_by_pivoting(gram, labels), max_margin(gram, labels, tolerance=1e-8)
+    across = kernel.gram(cells, cells[train])
+    np.testing.assert_allclose(machine(across), expected(across), atol=1e-5)
+    # The conditions of optimality, exactly: margins of at least 1, and weights only where they are 1.
+    margins = labels * machine(gram)
+    assert margins.min() > 1 - 1e-8
+    assert (labels * machine.weights > -1e-8).all()
+    assert machine.weights.sum() == pytest.approx(0, abs=1e-8)
+    np.testing.assert_allclose(machine.weights[margins > 1 + 1e-8], 0, atol=1e-8)
+
+
+def test_pivoting_gives_up_on_singular_kernels():
+    assert max_margin_by_pivoting(np.ones((3, 3)), np.array([1.0, -1.0, 1.0])) is None

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from recombine.errors import InputError
 from recombine.theory import OverlapKernel
-from recombine.theory.overlap_kernels import place, set_sizes
+from recombine.theory.overlap_kernels import set_index, set_sizes
 
 numbers = st.floats(-3, 3, allow_nan=False)
 set_functions = st.integers(1, 5).flatmap(lambda c: arrays(float, (2,) * c, elements=numbers))
@@ -64,7 +64,7 @@ def test_a_kernel_compares_cells_by_what_they_share():
     kernel = OverlapKernel([[0.0, 2.0], [1.0, 5.0]])
     found = kernel.gram([[0, 0]], [[1, 1], [1, 0], [0, 1], [0, 0]])
     np.testing.assert_array_equal(found, [[0, 2, 1, 5]])
-    assert kernel.similarity[place([1], 2)] == 2
+    assert kernel.similarity[set_index([1], 2)] == 2
 
 
 def test_shares_add_up_to_one():
@@ -86,7 +86,7 @@ def test_lower_orders_can_be_kept_alone():
         (lambda: OverlapKernel([np.nan, 1.0]), "finite numbers"),
         (lambda: OverlapKernel.by_count([1.0]), "a number for 0, 1, ... factors in common"),
         (lambda: OverlapKernel.by_count([0, 1]).gram([[0, 0]]), "cells: got (1, 2), expected (rows, 1)"),
-        (lambda: OverlapKernel.by_count([1, 1]).normalised, "more like itself"),
+        (lambda: OverlapKernel.by_count([1, 1]).normalised, "more similar to themselves"),
         (lambda: OverlapKernel.by_count([0, 1]).spectrum([2, 2]), "a positive number of levels"),
     ],
 )

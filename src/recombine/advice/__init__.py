@@ -1,22 +1,19 @@
 """Advice on a data split, before any training."""
 
-from recombine.advice.additions import Additions, minimal_additions
+from recombine.advice.additions import Additions, OrderAdvice, minimal_additions
+from recombine.advice.advice import Advice, AdviceSettings
 from recombine.advice.advise import advise
-from recombine.advice.leak import Leak, retention
-from recombine.advice.lint import Finding, lint
-from recombine.advice.result import Advice, OrderAdvice
-from recombine.advice.table import Observations, observe
+from recombine.advice.lint import LintFinding, lint
+from recombine.advice.memorisation_leak import LeakForecast
 
 __all__ = [
     "Additions",
     "Advice",
-    "Finding",
-    "Leak",
-    "Observations",
+    "AdviceSettings",
+    "LeakForecast",
+    "LintFinding",
     "OrderAdvice",
     "advise",
     "lint",
     "minimal_additions",
-    "observe",
-    "retention",
 ]

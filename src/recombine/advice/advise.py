@@ -1,55 +1,58 @@
-"""What a split alone says about unseen combinations."""
+"""The entry point: what a split alone says about unseen combinations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recombine.advice.activations import estimated_profile
-from recombine.advice.assembly import advice_on
-from recombine.advice.memory import check_factors
-from recombine.advice.profile import profile_of
-from recombine.advice.result import Advice, Wishes
-from recombine.advice.table import observe
-from recombine.errors import InputError
+from recombine.advice.advice import Advice, AdviceSettings
+from recombine.advice.analysis import analyse_split
+from recombine.advice.arguments import check_settings, checked_orders, checked_patterns
+from recombine.advice.memory_use import check_factors
+from recombine.advice.salience import profile_from_activations, salience_profile
+from recombine.spaces.observations import Names, observe
 from recombine.theory import OverlapKernel, SalienceEstimate
 
 
 def advise(
-    table: Any,
+    table: Any = None,
     *,
-    factors: Sequence[str],
-    seen: str,
-    orders: Sequence[int] = (1, 2),
-    target: str | None = None,
+    factors: Names | Mapping[str, Any] | None = None,
+    seen: Any = None,
+    orders: int | str | Sequence[int] = (1, 2),
+    target: Any = None,
     average: bool = False,
     salience: str | OverlapKernel | SalienceEstimate | None = None,
     activations: Any = None,
-    cost: str | None = None,
+    cost: Any = None,
     ban: Sequence[Mapping[str, Any]] = (),
     exclude: Sequence[Mapping[str, Any]] = (),
     interest: str = "unseen",
     bins: Mapping[str, int] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Advice:
-    """Says, before any training, what a model can and cannot know about combinations it will not see.
+    """Says, before any training, which unseen combinations a split determines, what to expect, and what to add.
 
     **Arguments:**
 
-    - `table`: a CSV or Parquet file, or a data frame, with one row per example; rows may repeat.
-    - `factors`: the columns that are factors.
-    - `seen`: which rows are for training: `"split=train"`, `"split!=test"`, or a column of true and false.
-    - `orders`: up to which order effects of conjunctions are allowed to matter.
-    - `target`: the column of labels; `average`: use the mean where a cell has several.
-    - `salience`: of the model's representation, as `"relu:3"`, a kernel, or what `estimate_salience` found.
-    - `activations`: instead, the activity `(rows, ...)` of a layer on all rows of the table, from which saliences
-        are estimated; an array, or the path of a `.npy` file, or of a `.npz` file with one array.
-    - `cost`: a column with the cost of adding an example of the row's cell. Cells that the table does not have cost
-        as much as the dearest one. Among equals, cells that have rows (so can be had) are added first.
+    - `table`: a CSV, Parquet or JSON-lines file (`"-"` for standard input), a data frame or a mapping of columns, with
+        one row per example; rows may repeat. Or leave it out and pass `factors` as a mapping of names to columns.
+    - `factors`: the columns that are factors: `["colour", "shape"]` or `"colour,shape"`.
+    - `seen`: which rows are for training: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
+    - `orders`: how many factors may interact, for each analysis: 1 for additive factors, 2 for pairs.
+    - `target`: the column of labels, or an array `(rows,)`; `average`: use the mean where a cell has several.
+    - `salience`: the representation that forecasts assume: `"relu:3"` for a random network, a kernel, or the result of
+        `estimate_salience`.
+    - `activations`: or the activity `(rows, ...)` of a layer on all rows of the table, in which saliences are measured:
+        an array, or the path of a `.npy` file, or of a `.npz` file with one array.
+    - `cost`: a column or an array with the cost of adding an example of the row's cell. Cells without rows
+        cost as much as the dearest one. At equal cost, cells that have rows (so can be collected) are added first.
     - `ban`: cells that cannot be added, each by some of its levels: `{"size": "huge"}` bans all huge ones.
-    - `exclude`: cells that cannot exist, in the same form; they are no cells of interest either.
-    - `interest`: `"unseen"`, all cells that training lacks (if there are at most ten million), or `"table"`, only
-        those that have rows.
-    - `bins`: for columns of real numbers, into how many ranges they are cut.
+    - `exclude`: cells that cannot exist, in the same form; the advice leaves them out.
+    - `interest`: which unseen cells the advice is about: `"unseen"`, all of them (if there are at most ten million), or
+        `"table"`, only those that have rows.
+    - `bins`: for columns of real numbers, the number of ranges to cut them into.
+    - `progress`: called with a label and the share that is done, if the advice takes long.
 
     ```python
     >>> from recombine import advise
@@ -60,15 +63,15 @@ def advise(
 
     ```
     """
-    found = observe(table, factors=factors, seen=seen, target=target, cost=cost, bins=bins)
-    n_factors = len(found.space.shape)
-    orders = tuple(dict.fromkeys(min(int(order), n_factors) for order in orders))
-    if not orders or min(orders) < 1:
-        raise InputError("order", orders, f"whole numbers from 1 to the {n_factors} factors")
+    check_settings(average=average, interest=interest, salience=salience, activations=activations)
+    checked = checked_orders(orders)
+    ban, exclude = checked_patterns("ban", ban), checked_patterns("exclude", exclude)
+    observations = observe(table, factors=factors, seen=seen, target=target, cost=cost, bins=bins)
+    n_factors = len(observations.space.shape)
     check_factors(n_factors)
-    if activations is not None and salience is not None:
-        raise InputError("salience", salience, "saliences or activations to estimate them from, not both")
-    profile = profile_of(salience, n_factors)
+    profile = salience_profile(salience, n_factors)
     if activations is not None:
-        profile = estimated_profile(activations, found)
-    return advice_on(found, Wishes(orders, profile, average, ban, exclude, interest))
+        profile = profile_from_activations(activations, observations)
+    allowed = tuple(dict.fromkeys(min(order, n_factors) for order in checked))
+    settings = AdviceSettings(allowed, profile, bool(average), ban, exclude, interest)
+    return analyse_split(observations, settings, progress=progress)

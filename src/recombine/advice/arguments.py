@@ -1,21 +1,72 @@
-"""Words of the command line as arguments of `advise`."""
+"""The arguments of `advise`, checked before anything is read; and the same from the words of a command line."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import polars as pl
+import numpy as np
 
+from recombine.data.argument_types import check_choice, check_flag, shown
+from recombine.data.files import is_path
 from recombine.errors import InputError
-from recombine.report.files import write_file
+
+MAX_PATTERNS = 10_000
+"""Patterns of cells that are banned or excluded; each is compared with every cell of interest."""
+
+
+def checked_orders(orders: Any) -> tuple[int, ...]:
+    """Orders as whole numbers: one number, several of them, or text such as `"1,2"`."""
+    expected = "whole numbers from 1 on, such as [1, 2]"
+    if isinstance(orders, str):
+        return parse_orders(orders)
+    if isinstance(orders, int | np.integer) and not isinstance(orders, bool):
+        orders = [orders]
+    if isinstance(orders, np.ndarray):
+        orders = orders.tolist()
+    if not isinstance(orders, list | tuple | range | set | frozenset) or not len(orders):
+        raise InputError("order", shown(orders), expected)
+    for order in orders:
+        if not isinstance(order, int | np.integer) or isinstance(order, bool) or order < 1:
+            raise InputError("order", shown(orders), expected)
+    return tuple(int(order) for order in (sorted(orders) if isinstance(orders, set | frozenset) else orders))
+
+
+def checked_patterns(field: str, patterns: Any) -> tuple[Mapping[str, Any], ...]:
+    """Patterns of cells, each a mapping from factors to levels, or text such as `"size=huge"`."""
+    expected = "levels by factor, such as [{'size': 'huge'}]"
+    if isinstance(patterns, Mapping | str):
+        patterns = [patterns]
+    if not isinstance(patterns, list | tuple) or len(patterns) > MAX_PATTERNS:
+        raise InputError(field, shown(patterns), f"{expected}, at most {MAX_PATTERNS:,} of them")
+    checked = []
+    for pattern in patterns:
+        levels = parse_cells(field, pattern) if isinstance(pattern, str) else pattern
+        if not isinstance(levels, Mapping) or not levels:
+            raise InputError(field, shown(pattern), expected)
+        for level in levels.values():
+            if not isinstance(level, str | int | float | np.generic):
+                raise InputError(field, shown(level), "a level: a name or a number")
+        checked.append(levels)
+    return tuple(checked)
+
+
+def check_settings(*, average: Any, interest: Any, salience: Any, activations: Any) -> None:
+    """Refuses other arguments of `advise` that are of the wrong type."""
+    check_flag("average", average)
+    check_choice("interest", interest, ("unseen", "table"))
+    if activations is not None and salience is not None:
+        raise InputError(
+            "salience", shown(salience), "saliences or activations to estimate them from, not both"
+        )
+    if isinstance(activations, Mapping) or (is_path(activations) and not str(activations)):
+        raise InputError("activations", shown(activations), "an array (rows, units), or the path of a file")
 
 
 def parse_orders(text: str) -> tuple[int, ...]:
     """`"1,2"` as numbers."""
     words = [word.strip() for word in text.split(",")]
-    if not all(word.isdecimal() and int(word) > 0 for word in words):
+    if not all(word.isdecimal() and len(word) < 10 and int(word) > 0 for word in words):
         raise InputError("order", text, "whole numbers from 1 on, such as 1,2")
     return tuple(int(word) for word in words)
 
@@ -30,27 +81,10 @@ def parse_cells(field: str, text: str) -> dict[str, str]:
 
 def parse_bins(texts: Sequence[str]) -> dict[str, int]:
     """`["weight=4"]` as numbers of ranges by column."""
-    found = {}
+    bins = {}
     for text in texts:
         name, _, number = text.partition("=")
-        if not name.strip() or not number.strip().isdecimal():
+        if not name.strip() or not number.strip().isdecimal() or len(number) > 10:
             raise InputError("bins", text, "COLUMN=NUMBER, such as weight=4")
-        found[name.strip()] = int(number)
-    return found
-
-
-def check_table_path(field: str, path: Path | None) -> None:
-    """Refuses a table that could not be written, before anything is computed."""
-    if path is None:
-        return
-    if path.suffix not in {".csv", ".parquet"}:
-        raise InputError(field, str(path), "a file name that ends in .csv or .parquet")
-    if not path.absolute().parent.is_dir():
-        raise InputError(field, str(path), "a file in a folder that exists")
-
-
-def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Writes a table whole or not at all."""
-    buffer = io.BytesIO()
-    table.write_csv(buffer) if path.suffix == ".csv" else table.write_parquet(buffer)
-    write_file(path, buffer.getvalue())
+        bins[name.strip()] = int(number)
+    return bins

@@ -1,4 +1,4 @@
-"""Which combinations of few levels training lacks, and with how many cells each level was seen."""
+"""Coverage: which levels, pairs of levels and larger conjunctions of the unseen cells never occur in training."""
 
 from __future__ import annotations
 
@@ -8,54 +8,109 @@ from typing import Any
 
 import numpy as np
 
-from recombine.advice.table import Observations
+from recombine.advice.cells_of_interest import plain_level
+from recombine.advice.thresholds import MAX_EXAMPLES, MAX_NAMED_CELLS
+from recombine.report import count
+from recombine.spaces.observations import Observations
 from recombine.theory import Conjunctions
-
-EXAMPLES = 20
-"""Unseen conjunctions that are named, for every order."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Conjunctions of one order that cells of interest have: `unseen` of `all` are in no training cell.
+    """The conjunctions of one order in the cells of interest, and those among them that no training cell has.
 
-    - `of_seen`: those whose single levels all occur in training; `examples`: some of these, by factor and level.
+    - `order`: the number of levels that are combined.
+    - `all`, `unseen`: how many there are, and how many of them are unseen.
+    - `of_seen`: the unseen ones whose single levels all occur in training (at order 1: all unseen ones).
+    - `examples`: some of these, by factor and level.
     """
 
+    order: int
+    all: int
     unseen: int
     of_seen: int
-    all: int
     examples: tuple[Mapping[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and examples as plain values."""
+        return {
+            "unseen_conjunctions": self.unseen,
+            "unseen_of_seen_levels": self.of_seen,
+            "conjunctions": self.all,
+            "examples": [{name: plain_level(level) for name, level in one.items()} for one in self.examples],
+        }
+
+    def sentence(self, n_levels: int) -> str:
+        """How many conjunctions are missing, and which.
+
+        **Arguments:**
+
+        - `n_levels`: the number of levels of all factors together, which missing single levels are counted against.
+        """
+        noun = {1: "level", 2: "pair of levels", 3: "triple of levels"}.get(
+            self.order, f"combination of {self.order} levels"
+        )
+        nouns = noun.replace(" of", "s of", 1) if " of" in noun else f"{noun}s"
+        if not self.unseen:
+            return f"every {noun} in the unseen cells occurs in training"
+        names = [" × ".join(str(level) for level in one.values()) for one in self.examples[:MAX_NAMED_CELLS]]
+        listed = ", ".join([*names, "…"] if self.of_seen > len(names) else names)
+        verb = "never occurs" if self.of_seen == 1 else "never occur"
+        others = self.unseen - self.of_seen
+        new_level = f"{count(others)} with a level that never occurs"
+        if not self.of_seen:
+            return f"every {noun} in the unseen cells occurs in training, except {new_level}"
+        if self.order == 1:
+            return f"{count(self.of_seen)} of {count(n_levels)} {nouns} {verb} in training: {listed}"
+        text = (
+            f"{count(self.of_seen)} of the {count(self.all)} {nouns} in the unseen cells {verb} in training"
+        )
+        return f"{text}, although the levels do: {listed}" + (f" (and {new_level})" if others else "")
 
 
 def coverage(
-    table: Observations, targets: np.ndarray, sizes: Sequence[int], most: int
+    table: Observations, targets: np.ndarray, sizes: Sequence[int], max_order: int
 ) -> dict[int, Coverage]:
-    """For every order up to `most`, which conjunctions of the cells of interest are unseen."""
-    found = {}
-    familiar = [np.bincount(table.train[:, axis], minlength=size) > 0 for axis, size in enumerate(sizes)]
-    for order in range(1, most + 1):
-        wanted = Conjunctions.of(targets, sizes, order=order, least=order)
+    """For every order up to `max_order`, which conjunctions of the cells of interest are unseen."""
+    by_order = {}
+    occurs = [np.bincount(table.train[:, axis], minlength=size) > 0 for axis, size in enumerate(sizes)]
+    for order in range(1, max_order + 1):
+        needed = Conjunctions.of(targets, sizes, order=order, least=order)
         seen = Conjunctions.of(table.train, sizes, order=order, least=order)
-        lacking, of_seen, examples = 0, 0, []
-        for subset, codes, known in zip(wanted.subsets, wanted.codes, seen.codes, strict=True):
-            missing = np.setdiff1d(codes, known)
-            levels = np.stack(np.unravel_index(missing, [sizes[axis] for axis in subset]), axis=1)
-            parts = [familiar[axis][column] for axis, column in zip(subset, levels.T, strict=True)]
-            fresh = np.all(parts, axis=0) if order > 1 else np.ones(len(missing), dtype=bool)
-            lacking, of_seen = lacking + len(missing), of_seen + int(fresh.sum())
+        n_unseen, n_of_seen, examples = 0, 0, []
+        for subset, codes, known in zip(needed.subsets, needed.codes, seen.codes, strict=True):
+            unseen = np.setdiff1d(codes, known)
+            levels = np.stack(np.unravel_index(unseen, [sizes[axis] for axis in subset]), axis=1)
+            familiar = [occurs[axis][column] for axis, column in zip(subset, levels.T, strict=True)]
+            of_seen = np.all(familiar, axis=0) if order > 1 else np.ones(len(unseen), dtype=bool)
+            n_unseen, n_of_seen = n_unseen + len(unseen), n_of_seen + int(of_seen.sum())
             factors = [table.space.factors[axis] for axis in subset]
-            for row in levels[fresh][:EXAMPLES]:
+            for row in levels[of_seen][:MAX_EXAMPLES]:
                 examples.append({f.name: f.levels[int(i)] for f, i in zip(factors, row, strict=True)})
-        total = int(sum(map(len, wanted.codes)))
-        found[order] = Coverage(lacking, of_seen, total, tuple(examples[:EXAMPLES]))
-    return found
+        total = int(sum(map(len, needed.codes)))
+        by_order[order] = Coverage(order, total, n_unseen, n_of_seen, tuple(examples[:MAX_EXAMPLES]))
+    return by_order
 
 
-def partners(table: Observations, train: np.ndarray) -> dict[str, list[tuple[Any, int]]]:
-    """For every factor its levels with the number of training cells that have them, fewest first."""
-    found = {}
+def training_cells_by_level(table: Observations) -> dict[str, list[tuple[Any, int]]]:
+    """For every factor its levels with the number of training cells that have them, rarest first."""
+    by_factor = {}
     for axis, factor in enumerate(table.space.factors):
-        counts = np.bincount(train[:, axis], minlength=factor.size)
-        found[factor.name] = [(factor.levels[i], int(counts[i])) for i in np.argsort(counts, kind="stable")]
-    return found
+        counts = np.bincount(table.train[:, axis], minlength=factor.size)
+        by_factor[factor.name] = [
+            (factor.levels[i], int(counts[i])) for i in np.argsort(counts, kind="stable")
+        ]
+    return by_factor
+
+
+def rarest_levels(by_factor: Mapping[str, Sequence[tuple[Any, int]]], *, counts: bool = False) -> str:
+    """The three rarest levels of all factors, with their numbers of training cells if `counts`."""
+    rarest = sorted(
+        ((number, name, level) for name, levels in by_factor.items() for level, number in levels[:2]),
+        key=lambda entry: entry[0],
+    )
+    names = [f"{name} = {level}" for _, name, level in rarest[:3]]
+    if counts:
+        numbers = [count(rarest[0][0], "training cell"), *(count(number) for number, *_ in rarest[1:3])]
+        names = [f"{name} ({number})" for name, number in zip(names, numbers, strict=True)]
+    return ", ".join(names)

@@ -1,37 +1,37 @@
-"""What the labels say: are they additive, and which shortcut would they teach?"""
+"""Labels of cells: are they sums of effects of few factors, and can unseen ones be reached at all?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.sparse.linalg import lsmr
 
+from recombine.advice.cells_of_interest import cell_names, plain_cell
+from recombine.advice.thresholds import (
+    ADDITIVE_TOLERANCE,
+    MAX_CLASSES,
+    MAX_CONJUNCTIONS,
+    MAX_MACHINE_CELLS,
+    MAX_NAMED_CELLS,
+)
+from recombine.data.limits import check_magnitude
 from recombine.errors import InputError
-from recombine.theory import Conjunctions, OverlapKernel, separation, subsets
-from recombine.theory.conjunctions import Subset, codes_of
-from recombine.theory.overlap_kernels import place
-
-MOST_CLASSES = 50
-"""Words with more different values than this are no classes."""
-EXACT = 1e-6
-"""Labels count as additive if the best fit misses no cell by more than this share of their range."""
-MOST_CONJUNCTIONS = 2e6
-"""Cells times sets of factors up to which contradictions are looked for."""
-MOST_MACHINE_CELLS = 1500
-"""Training cells up to which kernel machines are solved exactly for a forecast."""
+from recombine.report import count, percent
+from recombine.spaces.observations import Observations
+from recombine.theory import Conjunctions, separation
 
 
 @dataclass(frozen=True, eq=False)
 class CellLabels:
     """One label per labelled cell.
 
-    - `codes`: cell numbers, sorted; `cells`: their level indices; `seen`: whether training has them.
-    - `values` `(cells, outputs)`: numbers, classes as indicators (two classes as one column of -1 and 1).
-    - `classes`: the labels that are classes, in the order of the indicators; empty for quantities.
+    - `codes`: cell numbers, sorted; `cells`: their level indices; `seen`: whether they are in training.
+    - `values` `(cells, outputs)`: numbers; classes as indicators (two classes as one column of -1 and 1).
+    - `classes`: the distinct labels in the order of the indicators; empty for quantities.
     - `label` `(cells,)`: class numbers; -1 for quantities.
     """
 
@@ -42,63 +42,66 @@ class CellLabels:
     classes: tuple[Any, ...]
     label: Int[np.ndarray, " cells"]
 
+    @property
+    def two_classes(self) -> bool:
+        """Whether there are two classes, both of them in training."""
+        return len(self.classes) == 2 and len(set(self.label[self.seen].tolist())) == 2
 
-def cell_labels(
-    codes: Int[np.ndarray, " rows"],
-    cells: Int[np.ndarray, "rows factors"],
-    seen: Bool[np.ndarray, " rows"],
-    target: np.ndarray,
-    describe: Any,
-    *,
-    average: bool = False,
-) -> CellLabels:
-    """Gathers the labels of the rows by cell; refuses a cell with two labels unless `average` is set.
 
-    Words are classes, and so are numbers of which there are only two; other numbers are quantities.
+def cell_labels(table: Observations, *, average: bool = False) -> CellLabels | None:
+    """Gathers the rows' labels by cell; `None` without a target column.
+
+    Words are classes, and so are numbers if there are only two; other numbers are quantities.
+
+    **Arguments:**
+
+    - `average`: whether a cell with several quantities gets their mean; otherwise it is refused.
     """
-    known = np.array([value is not None and value == value for value in target.tolist()])
+    if table.target is None:
+        return None
+    codes, cells, seen, target = table.codes, table.cells, table.seen, table.target
+    known = np.array([value is not None and value == value for value in target.tolist()])  # NaN != NaN
     if not known[seen].all():
         row = int(np.flatnonzero(seen & ~known)[0])
         raise InputError("target", f"no label in training row {row + 1}", "a label for every training row")
     codes, cells, seen, target = codes[known], cells[known], seen[known], target[known]
     unique, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    names, label = np.unique(target.astype(str) if target.dtype == object else target, return_inverse=True)
     words = target.dtype == object
-    classes = tuple(names.tolist()) if (words and len(names) <= MOST_CLASSES) or len(names) == 2 else ()
-    clash = label != label[first][inverse]
-    if clash.any() and not average:
-        row = int(np.flatnonzero(clash)[0])
-        where = ", ".join(f"{k}={v}" for k, v in describe(cells[row]).items())
-        got = f"{target[first[inverse[row]]]} and {target[row]} for the cell {where}"
+    names, label = np.unique(target.astype(str) if words else target, return_inverse=True)
+    classes = tuple(names.tolist()) if (words and len(names) <= MAX_CLASSES) or len(names) == 2 else ()
+    differs = label != label[first][inverse]
+    if differs.any() and not average:
+        row = int(np.flatnonzero(differs)[0])
+        cell = ", ".join(f"{name}={level}" for name, level in table.describe(cells[row]).items())
+        got = f"{target[first[inverse[row]]]} and {target[row]} for the cell {cell}"
         raise InputError(
             "target", got, "one label for each cell (or average=True, --average, for their mean)"
         )
     in_training = np.bincount(inverse, weights=seen, minlength=len(unique)) > 0
-    if clash.any() and target.dtype != object:
+    if differs.any() and not words:
         classes = ()
     if classes:
-        if clash.any():
-            raise InputError(
-                "target", "classes that differ within a cell", "numbers, if they are to be averaged"
-            )
+        if differs.any():
+            raise InputError("target", "classes that differ within a cell", "numbers, which can be averaged")
         kind = label[first]
         indicators = np.eye(len(classes))[kind]
         values = 2 * indicators[:, 1:] - 1 if len(classes) == 2 else indicators
         return CellLabels(unique, cells[first], in_training, values, classes, kind)
-    if target.dtype == object:
+    if words:
         raise InputError(
-            "target", f"{len(names)} different labels", f"numbers, or at most {MOST_CLASSES} classes"
+            "target", f"{len(names)} different labels", f"numbers, or at most {MAX_CLASSES} classes"
         )
-    sums = np.bincount(inverse, weights=target.astype(float)) / np.bincount(inverse)
-    return CellLabels(unique, cells[first], in_training, sums[:, None], (), np.full(len(unique), -1))
+    check_magnitude("target", target.astype(float))
+    means = np.bincount(inverse, weights=target.astype(float)) / np.bincount(inverse)
+    return CellLabels(unique, cells[first], in_training, means[:, None], (), np.full(len(unique), -1))
 
 
 @dataclass(frozen=True, eq=False)
 class Additivity:
-    """How well sums over conjunctions of order at most k fit the training labels.
+    """How well sums over conjunctions up to one order fit the training labels.
 
-    - `explained`: the share of the labels' variance; `additive`: whether nothing is left.
-    - `worst`: cells `(few, factors)` that the best fit misses most, and `misses` by how much (of the labels' range).
+    - `explained`: the share of the labels' variance; `additive`: whether the fit is exact.
+    - `worst`: cells `(few, factors)` that the best fit misses most; `misses`: by how much (share of the labels' range).
     """
 
     order: int
@@ -107,9 +110,19 @@ class Additivity:
     worst: Int[np.ndarray, "few factors"]
     misses: Float[np.ndarray, " few"]
 
+    def to_dict(self, table: Observations) -> dict[str, Any]:
+        """The fit as plain values."""
+        return {
+            "additive": self.additive,
+            "explained": self.explained if isfinite(self.explained) else None,
+            "worst": [plain_cell(table, cell) for cell in self.worst],
+        }
+
 
 def additivity(labels: CellLabels, sizes: Sequence[int], *, order: int, few: int = 3) -> Additivity:
-    """The best additive fit of the training labels at one order."""
+    """The best fit of the training labels by sums over conjunctions up to `order`; its `few` worst cells are kept."""
+    from scipy.sparse.linalg import lsmr
+
     cells, values = labels.cells[labels.seen], labels.values[labels.seen]
     design = Conjunctions.of(cells, sizes, order=order).design(cells)
     fitted = np.stack(
@@ -124,107 +137,83 @@ def additivity(labels: CellLabels, sizes: Sequence[int], *, order: int, few: int
     variance = ((values - values.mean(axis=0)) ** 2).sum()
     explained = 1 - ((fitted - values) ** 2).sum() / variance if variance else 1.0
     worst = np.argsort(-miss, kind="stable")[:few]
-    worst = worst[miss[worst] > EXACT]
+    worst = worst[miss[worst] > ADDITIVE_TOLERANCE]
     return Additivity(order, float(explained), not len(worst), cells[worst], miss[worst])
 
 
-@dataclass(frozen=True)
-class Shortcut:
-    """A low-order rule that training rewards.
-
-    - `factors`: positions of the factors that it looks at.
-    - `train`, `target`: how well their best guess does on training cells and on the cells of interest (accuracy, or
-        share of variance for quantities; NaN if the labels of the cells of interest are not known); `base`, `chance`:
-        what a constant reaches on each.
-    - `misleads`: better than a constant in training, worse than chance where it matters.
-    - `weight`: the salience of the rule times its gap; rules are ranked by it.
-    """
-
-    factors: Subset
-    train: float
-    target: float
-    base: float
-    chance: float
-    misleads: bool
-    weight: float
+def additive_order(fits: Mapping[int, Additivity]) -> int | None:
+    """The first of the orders at which the labels are additive."""
+    return next((order for order, fit in fits.items() if fit.additive), None)
 
 
-def shortcuts(
-    labels: CellLabels, interesting: Bool[np.ndarray, " cells"], sizes: Sequence[int], kernel: OverlapKernel
-) -> list[Shortcut]:
-    """Rules of one factor, and of two where both together do better in training; the most misleading first.
+def additivity_heading(fits: Mapping[int, Additivity], n_factors: int) -> str:
+    """At which order the labels are additive, in one sentence; any labels are at the order of all factors."""
 
-    - `interesting`: which labelled cells are cells of interest.
-    """
-    seen, found = labels.seen, []
-    alone: dict[int, float] = {}
-    for subset in subsets(len(sizes), min(2, len(sizes) - 1), least=1):
-        codes = codes_of(labels.cells, subset, sizes)
-        if labels.classes:
-            train, target, base = _by_majority(codes, labels.label, seen, interesting)
-            chance = 1 / len(labels.classes)
-        else:
-            train, target, base = _by_mean(codes, labels.values[:, 0], seen, interesting)
-            chance = 0.0
-        if len(subset) == 1:
-            alone[subset[0]] = train
-        elif train <= max(alone[axis] for axis in subset) + 1e-9:
-            continue
-        misleads = bool(train > base + 1e-9 and target < chance - 1e-9)
-        salience = kernel.normalised[place(subset, len(sizes))]
-        gap = train - target if np.isfinite(target) else train - base
-        found.append(Shortcut(subset, train, target, base, chance, misleads, float(salience * gap)))
-    return sorted(found, key=lambda rule: (-rule.misleads, -rule.weight))
+    def at(order: int) -> str:
+        kinds = {1: "single factors", 2: "pairs of factors", 3: "triples of factors"}
+        return f"{kinds.get(order, f'groups of {order} factors')} (order {order})"
+
+    fits = {order: fit for order, fit in fits.items() if order < n_factors}
+    if not fits:
+        return "Your labels"
+    order = additive_order(fits)
+    if order is None:
+        return f"Your labels are not exactly additive in {' or '.join(at(k) for k in fits)}"
+    below = [at(k) for k in fits if k < order and not fits[k].additive]
+    return f"Your labels are additive in {at(order)}" + (
+        f", but not in {' or '.join(below)}" if below else ""
+    )
 
 
-def _by_majority(
-    codes: np.ndarray, label: np.ndarray, seen: np.ndarray, interesting: np.ndarray
-) -> tuple[float, float, float]:
-    known, group = np.unique(codes[seen], return_inverse=True)
-    table = np.zeros((len(known), label.max() + 1))
-    np.add.at(table, (group, label[seen]), 1)
-    guess = table.argmax(axis=1)
-    base = np.bincount(label[seen]).max() / seen.sum()
-    train = float((guess[group] == label[seen]).mean())
-    place = np.minimum(np.searchsorted(known, codes[interesting]), len(known) - 1)
-    familiar = known[place] == codes[interesting]
-    right = (guess[place] == label[interesting])[familiar]
-    return train, float(right.mean()) if len(right) else float("nan"), float(base)
-
-
-def _by_mean(
-    codes: np.ndarray, values: np.ndarray, seen: np.ndarray, interesting: np.ndarray
-) -> tuple[float, float, float]:
-    known, group = np.unique(codes[seen], return_inverse=True)
-    means = np.bincount(group, weights=values[seen]) / np.bincount(group)
-    train = _explained(means[group], values[seen])
-    place = np.minimum(np.searchsorted(known, codes[interesting]), len(known) - 1)
-    familiar = known[place] == codes[interesting]
-    if familiar.sum() < 2:
-        return train, float("nan"), 0.0
-    return train, _explained(means[place][familiar], values[interesting][familiar]), 0.0
-
-
-def _explained(guess: np.ndarray, values: np.ndarray) -> float:
-    spread = ((values - values.mean()) ** 2).sum()
-    return float(1 - ((guess - values) ** 2).sum() / spread) if spread else float("nan")
+def additivity_lines(fits: Mapping[int, Additivity], table: Observations) -> list[str]:
+    """What additive means, and where labels are not."""
+    lines: list[str] = []
+    for order, fit in fits.items():
+        if order >= len(table.space.shape):
+            break
+        what = {1: "level", 2: "level and pair of levels"}.get(order, f"combination of up to {order} levels")
+        sums = f"sums of one effect per {what}"
+        if fit.additive:
+            return [*lines, f"{sums} fit every training label"]
+        share = percent(max(fit.explained, 0))
+        violations = "violation" if len(fit.worst) == 1 else "violations"
+        cells = cell_names(table, fit.worst, len(fit.worst))
+        lines.append(
+            f"{sums} explain {share} of the training labels' variance; largest {violations}: {cells}"
+        )
+    return lines or ["not checked for additivity: at this order each cell may have a value of its own"]
 
 
 def contradiction(
     labels: CellLabels, interesting: Bool[np.ndarray, " cells"], sizes: Sequence[int]
 ) -> Int[np.ndarray, "cells factors"] | None:
-    """Cells of interest whose two classes no sum over seen conjunctions can have together; empty if there is one.
+    """Unseen cells whose two classes no sum over seen conjunctions can have together; empty if some sum can.
 
-    `None` if cells or factors are too many to look.
+    Such labels are out of reach of every kernel machine on a compositionally structured representation (Theorem 4.2 of
+    arXiv 2405.16391). `None` if there are too many cells or factors to check.
 
-    Such labels are out of reach of every kernel machine on a compositionally structured representation.
+    **Arguments:**
+
+    - `interesting`: which labelled cells are cells of interest.
     """
     if len(labels.classes) != 2 or not interesting.any():
         return labels.cells[:0]
     work = 2 ** len(sizes) * (labels.seen.sum() + interesting.sum())
-    if interesting.sum() > MOST_MACHINE_CELLS or work > MOST_CONJUNCTIONS:
+    if interesting.sum() > MAX_MACHINE_CELLS or work > MAX_CONJUNCTIONS:
         return None
     cells = labels.cells[interesting]
     design = Conjunctions.of(labels.cells[labels.seen], sizes, order=len(sizes)).design(cells)
-    found = separation(design, labels.values[interesting, 0])
-    return cells[found.certificate > 0]
+    return cells[separation(design, labels.values[interesting, 0]).certificate > 0]
+
+
+def contradiction_lines(cells: Int[np.ndarray, "cells factors"] | None, table: Observations) -> list[str]:
+    """Labels that are out of reach, or that this was not checked; nothing if all labels can be reached."""
+    if cells is None:
+        return ["not checked: whether the unseen labels are out of reach (too many cells or factors)"]
+    if not len(cells):
+        return []
+    names = cell_names(table, cells, MAX_NAMED_CELLS)
+    return [
+        f"out of reach: no sum of effects of parts seen in training gives these {count(len(cells), 'unseen cell')} "
+        f"their labels together, so a model would have to learn new features: {names}"
+    ]

@@ -1,13 +1,14 @@
-"""Mistakes that splits keep having, each with a code, the rows concerned and what to do.
+"""Lint: common mistakes in splits, each with a code, the rows concerned and what to do.
 
-| code | what |
+| code | problem |
 |---|---|
-| L1 | test rows whose combination training has too: they do not test composition |
-| L2 | a level that only test rows have: its cells are not new combinations of familiar parts |
+| L1 | test rows whose combination is in training: they do not test new combinations |
+| L2 | a level that only test rows have: its cells test a new level, not a new combination |
 | L3 | cells with very few training rows |
-| L4 | training falls apart into pieces that share no level: no effect can be carried from one to another |
-| L5 | test rows that repeat training rows exactly |
-| L6 | two factors that go together in training, so that either can stand in for the other |
+| L4 | training consists of parts that share no level: nothing transfers from one to another |
+| L5 | test rows that are exact copies of training rows |
+| L6 | one factor determines another in training, so that either can stand in for the other |
+| L7 | levels of a factor that differ only in case or white space, so that one level may count as two |
 """
 
 from __future__ import annotations
@@ -15,26 +16,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from recombine.advice.table import Observations
+from recombine.advice.thresholds import FEW_ROWS, MAX_EXAMPLES, TYPICAL_ROWS
+from recombine.report import count
+from recombine.spaces.observations import Observations
 
-FEW = 3
-"""A cell with fewer training rows than this is tiny, if cells have `PLENTY` rows typically."""
-PLENTY = 10
-SHOWN = 20
-"""Row numbers that are kept of each finding."""
+CODES = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong (`error`) or worth a look (`warning`) with a split.
+class LintFinding:
+    """One problem with a split: an `error`, or a `warning` that is worth a look.
 
-    - `rows`: numbers of the first rows concerned, counted from 1; `count`: how many there are.
+    - `message`: what is wrong; `action`: what to do.
+    - `rows`: the first rows concerned, counted from 1; `count`: how many there are.
+    - `level`: the factor and level concerned, if it is about one.
     """
 
     code: str
@@ -43,96 +43,144 @@ class Finding:
     action: str
     rows: tuple[int, ...] = ()
     count: int = 0
+    level: tuple[str, Any] | None = None
+
+    def sentence(self) -> str:
+        """The message with the first rows concerned."""
+        if not self.rows:
+            return self.message
+        listed = ", ".join(map(str, self.rows[:3]))
+        return (
+            f"{self.message} (row{'s' if self.count > 1 else ''} {listed}{', …' if self.count > 3 else ''})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as plain values."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "action": self.action,
+            "rows": list(self.rows),
+            "count": self.count,
+        }
 
 
-def lint(table: Observations) -> list[Finding]:
-    """All findings, by code."""
-    checks = (_seen_after_all, _unseen_levels, _tiny_cells, _pieces, _repeats, _together)
+def lint(table: Observations) -> list[LintFinding]:
+    """All problems of a split, by code.
+
+    ```python
+    >>> from recombine.advice import lint
+    >>> from recombine.spaces.observations import observe
+    >>> rows = {"a": [0, 0, 1, 2], "b": [0, 1, 0, 1], "train": [True, True, True, False]}
+    >>> [(problem.code, problem.rows) for problem in lint(observe(rows, factors=["a", "b"], seen="train"))]
+    [('L2', (4,))]
+
+    ```
+    """
+    checks = (
+        _trained_combinations,
+        _new_levels,
+        _tiny_cells,
+        _separate_parts,
+        _copies,
+        _determined_factors,
+        _similar_names,
+    )
     return [finding for check in checks for finding in check(table)]
 
 
 def _rows(mask: np.ndarray) -> tuple[tuple[int, ...], int]:
     numbers = np.flatnonzero(mask)
-    return tuple((numbers[:SHOWN] + 1).tolist()), len(numbers)
+    return tuple((numbers[:MAX_EXAMPLES] + 1).tolist()), len(numbers)
 
 
-def _seen_after_all(table: Observations) -> Iterator[Finding]:
+def _trained_combinations(table: Observations) -> Iterator[LintFinding]:
     codes = table.codes
-    both = ~table.seen & np.isin(codes, np.unique(codes[table.seen]))
-    if both.any():
-        rows, count = _rows(both)
-        test = int((~table.seen).sum())
-        cells = len(np.unique(codes[both]))
-        yield Finding(
+    trained = ~table.seen & np.isin(codes, np.unique(codes[table.seen]))
+    if trained.any():
+        rows, n_rows = _rows(trained)
+        n_test = int((~table.seen).sum())
+        n_cells = len(np.unique(codes[trained]))
+        verb = "has a combination" if n_rows == 1 else "have combinations"
+        yield LintFinding(
             "L1",
-            "error" if count == test else "warning",
-            f"{count:,} of {test:,} test rows show {cells:,} combinations that training has, too",
-            "leave them out when you measure generalisation to new combinations",
+            "error" if n_rows == n_test else "warning",
+            f"{count(n_rows)} of {count(n_test, 'test row')} {verb} that training also has "
+            f"({count(n_cells, 'cell')}), so {'it does' if n_rows == 1 else 'they do'} not test new combinations",
+            "exclude test rows whose combination is in training when you measure generalisation",
             rows,
-            count,
+            n_rows,
         )
 
 
-def _unseen_levels(table: Observations) -> Iterator[Finding]:
+def _new_levels(table: Observations) -> Iterator[LintFinding]:
     for axis, factor in enumerate(table.space.factors):
         present = np.bincount(table.cells[table.seen, axis], minlength=factor.size) > 0
         for level in np.flatnonzero(~present):
             mask = table.cells[:, axis] == level
-            rows, count = _rows(mask)
-            yield Finding(
+            rows, n_rows = _rows(mask)
+            n_cells = len(np.unique(table.codes[mask]))
+            cells, verb = count(n_cells, "test cell"), "tests" if n_cells == 1 else "test"
+            yield LintFinding(
                 "L2",
                 "error",
-                f"level {factor.levels[level]!r} of {factor.name} never occurs in training: its "
-                f"{len(np.unique(table.codes[mask])):,} test cells do not test composition",
-                f"add a training cell with {factor.name} = {factor.levels[level]}, or leave the level out",
+                f"level {factor.levels[level]!r} of {factor.name} never occurs in training: its {cells} {verb} a new "
+                "level, not a new combination",
+                f"add a training cell with {factor.name} = {factor.levels[level]}, or drop that level",
                 rows,
-                count,
+                n_rows,
+                (factor.name, factor.levels[level]),
             )
 
 
-def _tiny_cells(table: Observations) -> Iterator[Finding]:
+def _tiny_cells(table: Observations) -> Iterator[LintFinding]:
     codes = table.codes[table.seen]
     cells, counts = np.unique(codes, return_counts=True)
     typical = float(np.median(counts))
-    if typical >= PLENTY and (counts < FEW).any():
-        tiny = cells[counts < FEW]
-        rows, count = _rows(table.seen & np.isin(table.codes, tiny))
+    if typical >= TYPICAL_ROWS and (counts < FEW_ROWS).any():
+        tiny = cells[counts < FEW_ROWS]
+        rows, n_rows = _rows(table.seen & np.isin(table.codes, tiny))
         example = table.describe(np.unravel_index(int(tiny[0]), table.space.shape))
-        named = ", ".join(f"{name}={level}" for name, level in example.items())
-        yield Finding(
+        levels = ", ".join(f"{name}={level}" for name, level in example.items())
+        verb = "has" if len(tiny) == 1 else "have"
+        yield LintFinding(
             "L3",
             "warning",
-            f"{len(tiny):,} training cells have fewer than {FEW} rows (typical: {typical:g}), such as {named}",
-            "collect more of them, or treat them as unseen",
+            f"{count(len(tiny), 'training cell')} {verb} fewer than {FEW_ROWS} rows (typical: {typical:g}), such as "
+            f"{levels}",
+            "collect more rows for cells with few, or treat them as unseen",
             rows,
-            count,
+            n_rows,
         )
 
 
-def _pieces(table: Observations) -> Iterator[Finding]:
+def _separate_parts(table: Observations) -> Iterator[LintFinding]:
+    from scipy.sparse.csgraph import connected_components
+
+    # Levels are nodes; a training cell connects all its levels. Parts are the connected components.
     sizes = np.array(table.space.shape)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     nodes = table.train + starts[:-1]
     if nodes.shape[1] < 2:
         return
-    ends = np.concatenate([nodes[:, [0, axis]] for axis in range(1, nodes.shape[1])])
-    graph = sparse.coo_array((np.ones(len(ends)), ends.T), shape=(starts[-1], starts[-1]))
-    _, piece = connected_components(graph, directed=False)
+    edges = np.concatenate([nodes[:, [0, axis]] for axis in range(1, nodes.shape[1])])
+    graph = sparse.coo_array((np.ones(len(edges)), edges.T), shape=(starts[-1], starts[-1]))
+    _, part = connected_components(graph, directed=False)
     used = np.unique(nodes)
-    names, sizes_of = np.unique(piece[used], return_counts=True)
-    if len(names) > 1:
-        smallest = names[np.argmin(sizes_of)]
-        members = [n for n in used if piece[n] == smallest]
-        named = ", ".join(_level_name(table, int(node), starts) for node in members[:6])
-        mask = table.seen & (piece[table.cells[:, 0] + starts[0]] == smallest)
-        rows, count = _rows(mask)
-        yield Finding(
+    parts, part_sizes = np.unique(part[used], return_counts=True)
+    if len(parts) > 1:
+        smallest = parts[np.argmin(part_sizes)]
+        members = [node for node in used if part[node] == smallest]
+        names = ", ".join(_level_name(table, int(node), starts) for node in members[:6])
+        rows, n_rows = _rows(table.seen & (part[table.cells[:, 0] + starts[0]] == smallest))
+        yield LintFinding(
             "L4",
             "warning",
-            f"training falls apart into {len(names)} pieces that share no level; the smallest: {named}",
-            "add a cell that joins two pieces, or no effect can be carried from one to the other",
+            f"training consists of {len(parts)} separate parts that share no level; the smallest: {names}",
+            "add a cell that connects two parts; otherwise nothing transfers from one to the other",
             rows,
-            count,
+            n_rows,
         )
 
 
@@ -142,7 +190,7 @@ def _level_name(table: Observations, node: int, starts: np.ndarray) -> str:
     return f"{factor.name}={factor.levels[node - int(starts[axis])]}"
 
 
-def _repeats(table: Observations) -> Iterator[Finding]:
+def _copies(table: Observations) -> Iterator[LintFinding]:
     if table.content is None or table.seen.all():
         return
     keys = np.stack([table.codes, table.content], axis=1)
@@ -151,39 +199,64 @@ def _repeats(table: Observations) -> Iterator[Finding]:
     trained = np.bincount(group, weights=table.seen) > 0
     mask = ~table.seen & trained[group]
     if mask.any():
-        rows, count = _rows(mask)
-        yield Finding(
+        rows, n_rows = _rows(mask)
+        what = "is an exact copy of a training row" if n_rows == 1 else "are exact copies of training rows"
+        yield LintFinding(
             "L5",
             "warning",
-            f"{count:,} test rows repeat training rows exactly",
-            "remove them from the test part",
+            f"{count(n_rows, 'test row')} {what}",
+            "remove copies of training rows from the test set",
             rows,
-            count,
+            n_rows,
         )
 
 
-def _together(table: Observations) -> Iterator[Finding]:
+def _determined_factors(table: Observations) -> Iterator[LintFinding]:
     cells = table.train
     for a, b in combinations(range(cells.shape[1]), 2):
-        sizes = [table.space.shape[a], table.space.shape[b]]
-        met = (np.bincount(cells[:, a] * sizes[1] + cells[:, b], minlength=sizes[0] * sizes[1]) > 0).reshape(
-            sizes
-        )
-        if min(met.any(axis=0).sum(), met.any(axis=1).sum()) < 2:
+        pairs = np.unique(cells[:, a] * table.space.shape[b] + cells[:, b])
+        levels_a, levels_b = (np.unique(cells[:, axis]) for axis in (a, b))
+        if min(len(levels_a), len(levels_b)) < 2:
             continue
-        if (met.sum(axis=1) <= 1).all():
+        # As many pairs as levels: each level of that factor occurs in one pair only.
+        if len(pairs) == len(levels_a):
             first, second = a, b
-        elif (met.sum(axis=0) <= 1).all():
+        elif len(pairs) == len(levels_b):
             first, second = b, a
         else:
             continue
-        one, other = table.space.factors[first], table.space.factors[second]
-        # If every level is in one cell only, it fixes all other factors, and there is nothing special about this one.
+        # A level that is in one cell only determines all other factors, and nothing is special about this pair.
         if len(cells) == len(np.unique(cells[:, first])) and cells.shape[1] > 2:
             continue
-        yield Finding(
+        one, other = table.space.factors[first].name, table.space.factors[second].name
+        yield LintFinding(
             "L6",
             "warning",
-            f"in training {one.name} fixes {other.name}: every {one.name} occurs with one {other.name} only",
-            f"add cells with other pairs of {one.name} and {other.name}; a model cannot tell which of them counts",
+            f"in training, {one} determines {other}: each level of {one} occurs with one level of {other} only",
+            f"add cells with other pairs of {one} and {other}; otherwise a model cannot know which of them matters",
         )
+
+
+def _similar_names(table: Observations) -> Iterator[LintFinding]:
+    for axis, factor in enumerate(table.space.factors):
+        if factor.name in table.bins:
+            continue
+        spellings: dict[str, list[int]] = {}
+        for index, level in enumerate(factor.levels):
+            if isinstance(level, str):
+                spellings.setdefault("".join(level.split()).casefold(), []).append(index)
+        similar = [indices for indices in spellings.values() if len(indices) > 1]
+        if similar:
+            rows, n_rows = _rows(
+                np.isin(table.cells[:, axis], [index for group in similar for index in group])
+            )
+            names = ", ".join(repr(factor.levels[index]) for index in similar[0])
+            more = f", and {count(len(similar) - 1, 'more such group')}" if len(similar) > 1 else ""
+            yield LintFinding(
+                "L7",
+                "warning",
+                f"levels of {factor.name} differ only in case or white space: {names}{more}",
+                "write each level in one way; otherwise the spellings count as different levels",
+                rows,
+                n_rows,
+            )

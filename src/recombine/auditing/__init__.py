@@ -1,8 +1,8 @@
-"""The audit of any model, for its answers on combinations that it was not trained on."""
+"""Auditing any model: does it handle combinations that it was not trained on, and if not, why not?"""
 
 from recombine.auditing.audit import audit
-from recombine.auditing.finding import Finding
-from recombine.auditing.models import ModelError
+from recombine.auditing.findings import Finding
 from recombine.auditing.result import AuditReport
+from recombine.models import ModelError
 
 __all__ = ["AuditReport", "Finding", "ModelError", "audit"]

@@ -1,40 +1,26 @@
-"""The audit of somebody's model: from its answers, and from its inside where that can be seen."""
+"""The audit of a user's model: from its predictions, and from its inside where that can be seen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recombine.auditing.answers import Answers, Kind, read_answers
-from recombine.auditing.behaviour import behaviour
-from recombine.auditing.calibration import in_right_units
 from recombine.auditing.cells import Cells, gather
-from recombine.auditing.finding import Finding, open_finding
-from recombine.auditing.forecast import Forecast, forecast
-from recombine.auditing.inner_layers import check_names, inner_layers
-from recombine.auditing.inside import (
-    FAILED,
-    NO_LAYERS,
-    UNREADABLE,
-    cross_interaction,
-    mixed_connectivity,
-    re_entanglement,
-    salience,
-    warped_geometry,
-)
-from recombine.auditing.patterns import PATTERNS
-from recombine.auditing.reading import Given, plain_array, read_given
+from recombine.auditing.findings import FINDINGS, AuditEvidence
+from recombine.auditing.internals.layer_activity import check_names, model_layers
+from recombine.auditing.internals.model_run import ModelRun, run_model
+from recombine.auditing.outputs import Kind, Outputs, read_outputs
+from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
+from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
-from recombine.auditing.running import View, run_model
 from recombine.auditing.scores import score
-from recombine.auditing.treatment import remedies
+from recombine.auditing.split_forecast import SplitForecast, forecast
+from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.errors import InputError
-from recombine.probes.interaction import InteractionProfile
 
 
 def audit(
@@ -60,39 +46,47 @@ def audit(
     seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> AuditReport:
-    """Does a model handle combinations that it was not trained on, why not, and what should be tried?
+    """Does a model handle combinations that it was not trained on, if not why not, and what should be tried?
 
     Predictions alone are enough. A model with its inputs gives more: its layers, weights and derivatives.
 
     **Arguments:**
 
     - `table`: a CSV or Parquet file, a data frame or a mapping of columns, one row per example. Or leave it out and
-        give `factors` as a mapping of names to columns.
+        pass `factors` as a mapping of names to columns.
     - `factors`: the columns that are factors.
-    - `seen`: which rows were for training: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
-    - `target`: what would be right: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
+    - `seen`: which rows are training rows: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
+    - `target`: the correct output: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
         labels; missing values are left out.
-    - `prediction`: what the model said: the same, or scores `(rows, classes)`.
+    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`.
     - `model`, `inputs`: instead, a PyTorch module, an Equinox module or JAX function, a scikit-learn estimator or any
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
-    - `layers`: those to be looked at, by name; or functions of the inputs by name; by default up to 12 that are found.
+    - `layers`: the layers to examine, by name; or functions of the inputs by name; default: up to 12 of the model's.
     - `activations`: instead, the activity `(rows, ...)` of layers by name, or an `.npz` file.
     - `weights`: matrices from input to output, a mapping, or a `.npz` or `.safetensors` file, for the report on
-        modules; by default those of the model.
+        modules; default: the weights of the model.
     - `slots`: for decoders, which inputs belong together: `[[0, 1], [2, 3]]`, or a number of equal blocks.
-    - `output`: which of several outputs of the model is its answer, by name or number.
-    - `kind`: `"regression"` or `"classification"`, if it cannot be told from the values; `classes`: what columns of
-        scores stand for.
-    - `bins`: for factors that are real numbers, into how many ranges they are cut.
-    - `unordered`: factors whose levels are numbers but mere labels, such as digits; other levels that are numbers count
-        as neighbours where layers are looked at.
-    - `batch`: rows that the model is given at a time; `name`: of the model, for the report; `seed`: of resampling.
-    - `progress`: called with what is being done and the share that is done.
+    - `output`: which of several outputs of the model is its prediction, by name or number.
+    - `kind`: `"regression"` or `"classification"`; default: inferred from the values. `classes`: the labels that
+        columns of scores stand for.
+    - `bins`: for factors that are real numbers, the number of ranges into which they are cut.
+    - `unordered`: factors whose levels are numbers but mere labels, such as digits. Other levels that are numbers count
+        as neighbours where layers are examined.
+    - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
+    - `progress`: called with the current step and the share of it that is done.
+
+    **Returns:**
+
+    An [`recombine.auditing.AuditReport`][]: `print` it, or use its `findings`, `page()`, `figure()` and `to_dict()`.
+
+    **Raises:**
+
+    [`recombine.InputError`][] if an argument cannot be used. An error inside the model is not raised: the report shows
+    its traceback and everything that does not need the model.
 
     ```python
     >>> import numpy as np
     >>> from recombine import audit
-    >>> rng = np.random.default_rng(0)
     >>> colour, shape = np.indices((6, 6)).reshape(2, -1)
     >>> seen = (colour + shape) % 3 > 0
     >>> label = (colour + shape) % 2
@@ -103,164 +97,156 @@ def audit(
     ```
     """
     if prediction is None and model is None and activations is None and weights is None:
-        raise InputError("prediction", None, "predictions, or a model with its inputs")
+        raise InputError(
+            "prediction", None, "predictions, or a model with its inputs (--prediction or --model)"
+        )
     if model is None:
-        beside = {"inputs": inputs, "layers": layers, "output": output, "slots": slots, "batch": batch}
-        for field, got in beside.items():
+        needs_model = {"inputs": inputs, "layers": layers, "output": output, "slots": slots, "batch": batch}
+        for field, got in needs_model.items():
             if got is not None:
-                raise InputError(field, _shown(got), "a model beside it, which it is for")
-    if not isinstance(seed, int) or seed < 0:
-        raise InputError("seed", seed, "a whole number of at least 0")
-    given = read_given(
+                raise InputError(field, _shown(got), "a model to go with it")
+    options = check_options(
+        layers=layers,
+        output=output,
+        kind=kind,
+        classes=classes,
+        unordered=unordered,
+        batch=batch,
+        slots=slots,
+        activations=activations,
+        name=name,
+        seed=seed,
+        progress=progress,
+    )
+    layers, classes, unordered = options.layers, options.classes, options.unordered
+    data = read_audit_inputs(
         table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
     )
-    _check_unseen(given)
-    check_names(unordered, given.table.space.names)
-    told = progress or (lambda what, share: None)
-    view = View()
+    _check_unseen(data)
+    check_names(unordered, data.table.space.names)
+    tell = progress or (lambda step, share: None)
+    run = ModelRun()
     if model is not None:
-        view = run_model(model, given, layers, output, batch, unordered, told)
-        if classes is None and view.classes is not None:
-            classes = view.classes
-    said = view.outputs if given.prediction is None else given.prediction
-    notes, answers, units, as_given = list(view.notes), None, None, None
-    if said is not None:
-        raw = read_answers(given.target, said, kind=kind, classes=classes, columns=given.score_names)
-        answers, units = in_right_units(raw, given.table.seen)
+        run = run_model(model, data, layers, output, batch, unordered, tell)
+        if classes is None and run.classes is not None:
+            classes = run.classes
+    predictions = run.outputs if data.prediction is None else data.prediction
+    notes, outputs, units, as_given, scores = list(run.notes), None, None, None, None
+    if predictions is not None:
+        raw = read_outputs(data.target, predictions, kind=kind, classes=classes, columns=data.score_names)
+        outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
-            before = score(gather(given.table, raw), raw.measure, seed=seed)
+            before = score(gather(data.table, raw), raw.measure, seed=seed)
             as_given = (before.seen, before.unseen)
-            notes.append(f"answers are {units} and were brought to the units of the targets")
-        notes += answers.notes
-        if given.prediction is not None and model is not None:
-            notes.append("the predictions that were given are judged; the model was run for its layers only")
-    cells = gather(given.table, answers) if answers is not None else _cells_only(given)
-    notes += _remarks(given, answers, cells)
-    names = given.table.space.names
-    scores = failure = cause = None
-    if answers is not None:
-        told("comparing answers", 0.0)
-        scores = score(cells, answers.measure, seed=seed)
-        found, failure, cause = behaviour(cells, scores, given.table, seed=seed)
-    else:
-        why = "There are no answers to judge" + (": the model raised an error." if view.trouble else ".")
-        found = [open_finding(id, why) for id in ("composes", *PATTERNS)]
-    told("looking into layers", 0.0)
-    inside = inner_layers(given, cells, view, activations, answers, unordered, notes, seed)
-    slope = failure.slope.value if failure is not None else np.nan
-    why_none = NO_LAYERS if model is None else FAILED if view.trouble else UNREADABLE
-    found += [
-        re_entanglement(inside, names, why_none),
-        warped_geometry(inside, names, why_none),
-        salience(inside, cells, given.table.train, slope, why_none),
-    ]
-    connected, modularity = mixed_connectivity(
-        view.weights if weights is None else weights, progress=partial(told, "looking for modules")
+            notes.append(f"predictions are {units} and were converted to the units of the targets")
+        notes += outputs.notes
+        if data.prediction is not None and model is not None:
+            notes.append("the predictions passed are judged; the model was run for its layers only")
+    cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
+    notes += _remarks(data, outputs, cells)
+    if outputs is not None:
+        tell("comparing predictions", 0.0)
+        scores = score(cells, outputs.measure, seed=seed)
+    tell("examining layers", 0.0)
+    measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
+    evidence = AuditEvidence(
+        data,
+        cells,
+        scores,
+        run,
+        has_model=model is not None,
+        layers=measured,
+        weights=run.weights if weights is None else weights,
+        slots=slots,
+        seed=seed,
+        progress=tell,
     )
-    crossed, profile = _crossing(view, given, slots, seed)
-    found += [connected, crossed]
-    told("what the split predicts", 0.0)
-    expected = forecast(given.table, cells, _one_target(given, answers), judged=answers is not None)
-    by_id = {one.id: one for one in found}
-    if isinstance(expected, Forecast) and len(expected.retention):
-        by_id["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
+    findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
+    tell("forecasting from the split", 0.0)
+    expected = forecast(data.table, cells, _one_target(data, outputs), judged=outputs is not None)
+    if isinstance(expected, SplitForecast) and len(expected.retention):
+        findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(
-        table=given.table,
-        model=name or view.name,
-        framework=view.framework,
-        verdict=verdict(by_id, scores, failure, cause, names, trouble=view.trouble, units=units),
-        findings=tuple(found),
-        remedies=tuple(remedies(by_id, cause, scores, expected, answers, names, view.framework)),
+        table=data.table,
+        model=name or run.name,
+        framework=run.framework,
+        verdict=verdict(evidence, findings, units),
+        findings=tuple(findings.values()),
+        remedies=tuple(suggest(evidence, findings, expected, outputs)),
         forecast=expected,
-        answers=answers,
+        outputs=outputs,
         by_cell=cells,
         scores=scores,
         units=units,
         as_given=as_given,
-        failure=failure,
-        cause=cause,
-        layers=inside,
-        modularity=modularity,
-        profile=profile,
+        failure=evidence.failure,
+        cause=evidence.cause,
+        layers=measured,
+        modularity=None if isinstance(evidence.modularity, str) else evidence.modularity,
+        profile=evidence.interaction,
         notes=tuple(dict.fromkeys(notes)),
-        trouble=view.trouble,
+        model_error=run.error,
     )
 
 
 def _shown(got: Any) -> Any:
-    return (
-        got if isinstance(got, str | int | list | tuple | dict) and len(str(got)) < 80 else type(got).__name__
-    )
+    short = isinstance(got, str | int | list | tuple | dict) and len(str(got)) < 80
+    return got if short else type(got).__name__
 
 
-def _check_unseen(given: Given) -> None:
-    table = given.table
+def _check_unseen(data: AuditInputs) -> None:
+    table = data.table
     if np.isin(table.codes[~table.seen], np.unique(table.codes[table.seen])).all():
         rows = int((~table.seen).sum())
-        got = (
-            f"{rows} rows outside training, none of them an unseen combination"
-            if rows
-            else "only training rows"
-        )
+        got = f"{rows} test rows, none of them an unseen combination" if rows else "only training rows"
         expected = (
             "rows of at least one combination of levels that training lacks (is seen the wrong way round?)"
         )
         raise InputError("seen", got, expected)
 
 
-def _cells_only(given: Given) -> Cells:
-    """The cells of a table without answers; with its targets, which the forecast goes by."""
-    if given.target is not None:
-        return gather(given.table, read_answers(given.target, given.target))
-    rows = len(given.table.cells)
+def _cells_without_predictions(data: AuditInputs) -> Cells:
+    """The cells of a table without predictions; with its targets, on which the forecast is based."""
+    if data.target is not None:
+        return gather(data.table, read_outputs(data.target, data.target))
+    rows = len(data.table.cells)
     nothing = np.zeros((rows, 1), dtype=np.float32)
-    return gather(
-        given.table, Answers("regression", nothing, nothing, np.zeros(rows, dtype=bool), (), (), ())
-    )
+    no_outputs = Outputs("regression", nothing, nothing, np.zeros(rows, dtype=bool), (), (), ())
+    return gather(data.table, no_outputs)
 
 
-def _remarks(given: Given, answers: Answers | None, cells: Cells) -> list[str]:
-    found = []
-    strange = ~cells.familiar & ~cells.seen
-    if strange.any():
-        found.append(
-            f"{int(strange.sum())} cells with a level that training never shows were left out: "
-            "they do not test composition"
+def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[str]:
+    """What was left out, and why."""
+    notes = []
+    new_level = ~cells.familiar & ~cells.seen
+    if new_level.any():
+        notes.append(
+            f"{int(new_level.sum())} cells with a level that training never shows were left out: they test a new "
+            "level, not a new combination"
         )
-    if answers is not None and given.target is not None:
-        unlabelled = int((~answers.known[given.table.seen]).sum())
+    if outputs is not None and data.target is None:
+        notes.append("there are no targets: findings that need them were left out")
+    elif outputs is not None:
+        unlabelled = int((~outputs.known[data.table.seen]).sum())
         if unlabelled:
-            found.append(f"{unlabelled} training rows have no target and were left out of errors")
-        lacking = int((~cells.known & ~cells.seen & cells.familiar).sum())
-        if lacking:
-            found.append(f"{lacking} unseen cells have no target and were left out of errors and findings")
-    if answers is not None and given.target is None:
-        found.append("there are no targets: findings that need them were left out")
-    return found
+            notes.append(f"{unlabelled} training rows have no target and were left out of errors")
+        missing = int((~cells.known & ~cells.seen & cells.familiar).sum())
+        if missing:
+            notes.append(f"{missing} unseen cells have no target and were left out of errors and findings")
+    return notes
 
 
-def _crossing(view: View, given: Given, slots: Any, seed: int) -> tuple[Finding, InteractionProfile | None]:
-    """Interaction between parts of the inputs, if the model could be run and parts were named."""
-    if view.model is None or slots is None or view.trouble:
-        return cross_interaction(None, None, None)
-    latents = plain_array("inputs", given.inputs)
-    if latents.ndim != 2:
-        raise InputError("slots", slots, f"inputs of shape (rows, latents); these are {latents.shape}")
-    with view.model.steady():
-        return cross_interaction(view.model.function, np.unique(latents, axis=0), slots, seed=seed)
-
-
-def _one_target(given: Given, answers: Answers | None) -> np.ndarray | None:
-    """The targets as `advise` takes them: one number or label per row, or nothing."""
-    if given.target is None or answers is None or answers.targets.shape[1] == 0:
+def _one_target(data: AuditInputs, outputs: Outputs | None) -> np.ndarray | None:
+    """The targets in the form that `advise` takes: one number or label per row; `None` if there are none."""
+    if data.target is None or outputs is None or outputs.targets.shape[1] == 0:
         return None
-    if answers.kind == "classification":
-        numbers = answers.targets.argmax(axis=1).tolist()
+    if outputs.kind == "classification":
+        numbers = outputs.targets.argmax(axis=1).tolist()
         labels = [
-            str(answers.classes[i]) if known else None
-            for i, known in zip(numbers, answers.known, strict=True)
+            str(outputs.classes[i]) if known else None
+            for i, known in zip(numbers, outputs.known, strict=True)
         ]
         return np.array(labels, dtype=object)
-    if answers.targets.shape[1] > 1:
+    if outputs.targets.shape[1] > 1:
         return None
-    return np.where(answers.known, answers.targets[:, 0], np.nan).astype(np.float64)
+    return np.where(outputs.known, outputs.targets[:, 0], np.nan).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Rows gathered into cells: what was wanted and what was said, on average, for every combination of levels."""
+"""Rows gathered into cells: mean targets, mean predictions and errors of every combination of levels."""
 
 from __future__ import annotations
 
@@ -9,29 +9,26 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from recombine.advice import Observations
-from recombine.auditing.answers import Answers, Kind
-from recombine.auditing.extrapolation import decide
+from recombine.auditing.outputs import Kind, Outputs, decide
+from recombine.auditing.thresholds import MIN_REPLICATES
+from recombine.spaces.observations import Observations
 from recombine.theory import Conjunctions
-
-LEAST_FREE = 5
-"""Rows beyond the first of their cell from which noise is told."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
     """The cells that have rows, in C order.
 
-    - `cells`: `(cells, factors)` level indices; `sizes`: levels of every factor; `rows`: how many each has.
+    - `cells`: level indices; `sizes`: the number of levels of every factor; `rows`: the number of rows of every cell.
     - `first_row`: the first training row of a seen cell, the first row of others.
     - `seen`: whether training has the cell; `familiar`: whether training has all of its levels.
-    - `targets`, `answers`: `(cells, outputs)` means; targets are NaN where no row of the cell has one.
-    - `error`: `(cells,)`, mean over the rows that judge the model: of seen cells rows that training did not have, where
-        most seen cells have such rows (`held_out` is then true), otherwise all rows.
+    - `targets`, `predictions`: means over rows; targets are NaN where no row of the cell has one.
+    - `error`: the mean over the rows that count. If most seen cells have rows that training did not use, these rows
+        count for seen cells, and `held_out` is true; otherwise all rows count.
     - `error_of_constant`: the same for the mean of the training targets (the commonest label); `scatter`: the same for
-        the cell's own mean, which no function of the cell can do better than.
-    - `target_noise`, `error_noise`: `(cells,)`, the squared length that rows which differ by chance give to the mean
-        target, and to the mean difference of answer and target; 0 for classes, and if no cell has several rows.
+        the cell's own mean, the best that a function of the cell can do.
+    - `target_noise`, `error_noise`: the expected squared length of the noise in the mean target, and in the mean
+        difference of prediction and target; 0 for classes, and if no cell has several rows.
     """
 
     kind: Kind
@@ -43,7 +40,7 @@ class Cells:
     seen: Bool[np.ndarray, " cells"]
     familiar: Bool[np.ndarray, " cells"]
     targets: Float[np.ndarray, "cells outputs"]
-    answers: Float[np.ndarray, "cells outputs"]
+    predictions: Float[np.ndarray, "cells outputs"]
     error: Float[np.ndarray, " cells"]
     error_of_constant: Float[np.ndarray, " cells"]
     scatter: Float[np.ndarray, " cells"]
@@ -68,43 +65,43 @@ class Cells:
         return np.flatnonzero(~self.seen & self.familiar & self.known)
 
 
-def gather(table: Observations, answers: Answers) -> Cells:
+def gather(table: Observations, outputs: Outputs) -> Cells:
     """Means and errors of all cells that have rows."""
-    codes, place = np.unique(table.codes, return_inverse=True)
+    codes, cell_index = np.unique(table.codes, return_inverse=True)
     sizes = table.space.shape
     cells = np.stack(np.unravel_index(codes, sizes), axis=1)
     n = len(codes)
-    rows = np.bincount(place, minlength=n)
-    training = np.bincount(place[table.seen], minlength=n)
+    rows = np.bincount(cell_index, minlength=n)
+    training = np.bincount(cell_index[table.seen], minlength=n)
     seen = training > 0
     familiar = np.logical_not(Conjunctions.of(table.train, sizes, order=1).missing(cells).any(axis=1))
-    fresh = ~table.seen & seen[place]
-    judged = np.bincount(place[fresh & answers.known], minlength=n) > 0
-    held_out = bool(judged[seen].mean() > 0.5)
-    counts = answers.known & (fresh if held_out else np.ones_like(fresh)) | (answers.known & ~seen[place])
-    constant = _constant(answers, table.seen)
+    fresh = ~table.seen & seen[cell_index]
+    has_fresh = np.bincount(cell_index[fresh & outputs.known], minlength=n) > 0
+    held_out = bool(has_fresh[seen].mean() > 0.5)
+    counts = outputs.known & (fresh | ~seen[cell_index] if held_out else np.ones_like(fresh))
+    constant = _constant(outputs, table.seen)
 
     def error(of: np.ndarray | None = None) -> Float[np.ndarray, " cells"]:
-        return means_by_cell(answers.row_errors(of)[:, None], place, n, counts)[:, 0]
+        return means_by_cell(outputs.row_errors(of)[:, None], cell_index, n, counts)[:, 0]
 
-    targets = means_by_cell(answers.targets, place, n, answers.known)
-    said = means_by_cell(answers.answers, place, n)
+    targets = means_by_cell(outputs.targets, cell_index, n, outputs.known)
+    predictions = means_by_cell(outputs.predictions, cell_index, n)
     return Cells(
-        kind=answers.kind,
+        kind=outputs.kind,
         sizes=sizes,
         cells=cells,
         rows=rows,
         training_rows=training,
-        first_row=_first_rows(place, table.seen, n),
+        first_row=_first_rows(cell_index, table.seen, n),
         seen=seen,
         familiar=familiar,
         targets=targets,
-        answers=said,
+        predictions=predictions,
         error=error(),
-        error_of_constant=error(np.broadcast_to(constant, answers.targets.shape)),
-        scatter=error(decide(np.nan_to_num(targets), answers.kind)[place]),
-        target_noise=_noise(answers.targets, place, targets, answers),
-        error_noise=_noise(answers.answers - answers.targets, place, said - targets, answers),
+        error_of_constant=error(np.broadcast_to(constant, outputs.targets.shape)),
+        scatter=error(decide(np.nan_to_num(targets), outputs.kind)[cell_index]),
+        target_noise=_noise(outputs.targets, cell_index, targets, outputs),
+        error_noise=_noise(outputs.predictions - outputs.targets, cell_index, predictions - targets, outputs),
         constant=constant,
         held_out=held_out,
     )
@@ -112,55 +109,91 @@ def gather(table: Observations, answers: Answers) -> Cells:
 
 def _noise(
     values: Float[np.ndarray, "rows outputs"],
-    place: Int[np.ndarray, " rows"],
+    cell_index: Int[np.ndarray, " rows"],
     means: Float[np.ndarray, "cells outputs"],
-    answers: Answers,
+    outputs: Outputs,
 ) -> Float[np.ndarray, " cells"]:
     """The expected squared length of the error of every mean, from the variance within cells, pooled over cells."""
-    rows = np.bincount(place[answers.known], minlength=len(means))
+    rows = np.bincount(cell_index[outputs.known], minlength=len(means))
     free = int(np.maximum(rows - 1, 0).sum())
-    if answers.kind == "classification" or free < LEAST_FREE:
+    if outputs.kind == "classification" or free < MIN_REPLICATES:
         return np.zeros(len(means))
     total, step = 0.0, max(1, 2**22 // values.shape[1])
     for start in range(0, len(values), step):
         some = slice(start, start + step)
-        off = (values[some] - means[place[some]])[answers.known[some]]
+        off = (values[some] - means[cell_index[some]])[outputs.known[some]]
         total += float(np.einsum("ru,ru->", off, off, dtype=np.float64))
     return total / free / np.maximum(rows, 1)
 
 
 def _first_rows(
-    place: Int[np.ndarray, " rows"], seen: Bool[np.ndarray, " rows"], n: int
+    cell_index: Int[np.ndarray, " rows"], seen: Bool[np.ndarray, " rows"], n: int
 ) -> Int[np.ndarray, " cells"]:
     """The first row of every cell, training rows before others."""
     order = np.argsort(~seen, kind="stable")
-    found, at = np.unique(place[order], return_index=True)
+    cells, at = np.unique(cell_index[order], return_index=True)
     first = np.zeros(n, dtype=np.int64)
-    first[found] = order[at]
+    first[cells] = order[at]
     return first
 
 
-def _constant(answers: Answers, seen: Bool[np.ndarray, " rows"]) -> Float[np.ndarray, " outputs"]:
-    """The best single answer for training rows."""
-    known = seen & answers.known
+def _constant(outputs: Outputs, seen: Bool[np.ndarray, " rows"]) -> Float[np.ndarray, " outputs"]:
+    """The best single prediction for training rows."""
+    known = seen & outputs.known
     if not known.any():
-        return np.zeros(answers.targets.shape[1])
-    mean = answers.targets[known].mean(axis=0, dtype=np.float64)
-    return mean if answers.kind == "regression" else np.eye(len(mean))[mean.argmax()]
+        return np.zeros(outputs.targets.shape[1])
+    mean = outputs.targets[known].mean(axis=0, dtype=np.float64)
+    return mean if outputs.kind == "regression" else np.eye(len(mean))[mean.argmax()]
 
 
 def means_by_cell(
     values: Float[np.ndarray, "rows outputs"],
-    place: Int[np.ndarray, " rows"],
+    cell_index: Int[np.ndarray, " rows"],
     n: int,
     counted: Bool[np.ndarray, " rows"] | None = None,
 ) -> Float[np.ndarray, "cells outputs"]:
-    """Means over the counted rows (all, by default) of every one of n cells; NaN for cells without any."""
-    chosen = np.arange(len(place)) if counted is None else np.flatnonzero(counted)
-    total = np.bincount(place[chosen], minlength=n)
-    weights = 1.0 / np.maximum(total, 1)[place[chosen]]
-    average = sparse.csr_array((weights, (place[chosen], np.arange(len(chosen)))), shape=(n, len(chosen)))
+    """For each of n cells the mean over its counted rows (default: all); NaN for cells without any.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.cells import means_by_cell
+    >>> means_by_cell(np.array([[1.0], [5.0], [3.0]]), np.array([0, 1, 0]), 2).tolist()
+    [[2.0], [5.0]]
+
+    ```
+    """
+    chosen = np.arange(len(cell_index)) if counted is None else np.flatnonzero(counted)
+    total = np.bincount(cell_index[chosen], minlength=n)
+    weights = 1.0 / np.maximum(total, 1)[cell_index[chosen]]
+    average = sparse.csr_array(
+        (weights, (cell_index[chosen], np.arange(len(chosen)))), shape=(n, len(chosen))
+    )
     picked = values if len(chosen) == len(values) else values[chosen]
-    found = average @ picked
-    found[total == 0] = np.nan
-    return found
+    means = average @ picked
+    means[total == 0] = np.nan
+    return means
+
+
+def squared_lengths(rows: Float[np.ndarray, "rows outputs"]) -> Float[np.ndarray, " rows"]:
+    """The squared length of every row."""
+    return np.einsum("ru,ru->r", rows, rows)
+
+
+def slope_parts(cells: Cells, index: Int[np.ndarray, " some"]) -> Float[np.ndarray, "some 2"]:
+    """For every cell the product of prediction and target, and the square of the target, both about their means."""
+    targets = cells.targets[index] - cells.targets[index].mean(axis=0)
+    predictions = cells.predictions[index] - cells.predictions[index].mean(axis=0)
+    return np.stack(
+        [np.einsum("cu,cu->c", targets, predictions), np.einsum("cu,cu->c", targets, targets)], axis=1
+    )
+
+
+def slope_from(sums: Float[np.ndarray, "*draws 2"]) -> Float[np.ndarray, "*draws"]:
+    """Slopes from sums (or means) of such parts; NaN where the targets do not vary."""
+    wide = sums[..., 1]
+    return np.divide(sums[..., 0], wide, out=np.full(wide.shape, np.nan), where=wide > 0)
+
+
+def slope_of(cells: Cells, index: Int[np.ndarray, " some"]) -> float:
+    """The slope of predictions on targets over some cells, with a free offset: 1 if they vary as they should."""
+    return float(slope_from(slope_parts(cells, index).sum(axis=0)))

@@ -1,9 +1,9 @@
-"""What the user brings: a table and columns, or arrays; from memory or from files. Nothing is unpickled."""
+"""What a user brings to an audit: a table and columns, or arrays; from memory or from files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +11,25 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
-from recombine.advice import Observations, observe
-from recombine.advice.reading import check_columns, did_you_mean, load
-from recombine.advice.table import values_of
+from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
+from recombine.data.arrays import as_array, read_arrays
+from recombine.data.files import is_path
+from recombine.data.limits import MAX_AUDIT_FACTORS
+from recombine.data.tables import DataTable, did_you_mean, read_table
 from recombine.errors import InputError
-from recombine.modularity.reading import read_arrays
+from recombine.spaces.observations import Names, Observations, column_names, observe, table_and_factors
 
-Columns = str | Sequence[str]
 INPUT_NAMES = ("inputs", "x", "X")
 TARGET_NAMES = ("targets", "target", "y", "Y")
 SEEN_NAMES = ("seen", "train", "training")
 PREDICTION_NAMES = ("prediction", "predictions")
-MARK = "training rows"
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """A table of cells with its training rows, and whatever columns or arrays go with it.
+class AuditInputs:
+    """A table of cells with its training rows, and the columns or arrays that go with it.
 
-    - `words`: factors whose levels were given as words, even if they read like numbers (a CSV file has words only).
-    - `score_names`: what several columns of predictions are called.
+    - `score_names`: the names of several columns of predictions.
     - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
     """
 
@@ -38,153 +37,209 @@ class Given:
     target: np.ndarray | None
     prediction: np.ndarray | None
     inputs: Any
-    words: tuple[str, ...]
     score_names: tuple[str, ...]
     numbers: Mapping[str, Float[np.ndarray, " rows"]]
 
 
-def read_given(
+@dataclass(frozen=True)
+class AuditOptions:
+    """The arguments of `audit` that are names, numbers and functions, once they have been checked."""
+
+    layers: Sequence[str] | Mapping[str, Callable[..., Any]] | None
+    classes: Sequence[Any] | None
+    unordered: tuple[str, ...]
+
+
+def read_audit_inputs(
     table: Any,
     *,
-    factors: Sequence[str] | Mapping[str, Any] | None,
+    factors: Names | Mapping[str, Any] | None,
     seen: Any,
     target: Any = None,
     prediction: Any = None,
     inputs: Any = None,
     bins: Mapping[str, int] | None = None,
-) -> Given:
-    """Reads a table, and columns or arrays beside it, and checks that all have the same rows.
+) -> AuditInputs:
+    """Reads a table, and the columns or arrays that go with it, and checks that all have the same rows.
 
-    - `table`: a file, a data frame or a mapping of columns; `None` if `factors` is a mapping of columns itself.
-    - `seen`: as `advise` takes it, or one true or false per row.
+    **Arguments:**
+
+    - `table`, `factors`, `seen`, `bins`: as `recombine.spaces.observations.observe` takes them.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
     """
-    if table is None:
-        columns = factors if isinstance(factors, Mapping) else getattr(factors, "columns", None)
-        if columns is None:
-            raise InputError("table", None, "a table, or factors as a mapping of names to columns")
-        table, factors = factors, [str(name) for name in columns]
-    if factors is None or isinstance(factors, str) or not len(factors):
-        raise InputError("factors", factors, "the names of the factor columns, such as ['colour', 'shape']")
+    if factors is None:
+        raise InputError("factors", None, "the names of the factor columns, such as ['colour', 'shape']")
+    table, factors = table_and_factors(table, factors)
     if len(factors) < 2:
-        raise InputError("factors", list(factors), "two factors or more, since one has no combinations")
+        raise InputError("factors", factors, "two factors or more, since one has no combinations")
+    if len(factors) > MAX_AUDIT_FACTORS:
+        expected = f"at most {MAX_AUDIT_FACTORS}, since every pair of factors is tested as an explanation"
+        raise InputError("factors", f"{len(factors)} factors", expected)
     if seen is None:
         raise InputError(
             "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
         )
-    factors = list(factors)
-    named = {
-        field: _unless_rows(given, table)
-        for field, given in (("target", target), ("prediction", prediction), ("inputs", inputs))
-    }
-    inputs = named["inputs"]
-    wanted = {name: field for field, given in named.items() for name in _names(given)}
-    condition = seen if isinstance(seen, str) else None
-    if condition is not None:
-        wanted[condition.split("=")[0].rstrip("!").strip()] = "seen"
-    name, frame = load(table, dict.fromkeys(factors, "factors") | wanted)
-    if not len(frame):
-        raise InputError("table", f"{name} without rows", "at least one row")
-    check_columns(name, frame.columns, dict.fromkeys(factors, "factors") | wanted)
-    if condition is None:
-        condition, frame = MARK, frame.with_columns(pl.Series(MARK, _mark(seen, len(frame))))
-    used = [name for given in named.values() for name in _names(given)]
-    clash = [name for name in used if name in factors and name not in _names(inputs)]
+    asked = {"target": target, "prediction": prediction, "inputs": inputs}
+    asked = {field: _unless_labels(values, table) for field, values in asked.items()}
+    needed = {name: field for field, values in asked.items() for name in _names(values)}
+    source = read_table(table, dict.fromkeys(factors, "factors") | needed)
+    clash = [name for field in ("target", "prediction") for name in _names(asked[field]) if name in factors]
     if clash:
         raise InputError("factors", clash[0], "columns other than targets and predictions")
-    found = replace(observe(frame, factors=factors, seen=condition, bins=bins), name=name)
-    columns = {field: _column(frame, field, given) for field, given in named.items()}
-    words = () if _is_csv(table) else tuple(name for name in factors if frame[name].dtype == pl.String)
-    values = {name: values_of(frame, name) for name in factors if name not in words}
-    numbers = {name: column for name, column in values.items() if column.dtype != object}
-    scores = _names(named["prediction"])
-    return Given(found, columns["target"], columns["prediction"], columns["inputs"], words, scores, numbers)
+    observations = observe(source, factors=factors, seen=seen, bins=bins)
+    rows = source.rows([*factors, *needed])
+    quantities = {name: source.column(f"factor {name!r}", name).quantities() for name in factors}
+    levels = {factor.name: factor.levels for factor in observations.space.factors}
+    numbers = {
+        name: values
+        for name, values in quantities.items()
+        if values.dtype != object and (name in observations.bins or not isinstance(levels[name][0], str))
+    }
+    return AuditInputs(
+        observations,
+        _values(source, "target", asked["target"], rows),
+        _values(source, "prediction", asked["prediction"], rows),
+        _model_inputs(source, asked["inputs"]),
+        _names(asked["prediction"]),
+        numbers,
+    )
 
 
-def _is_csv(table: Any) -> bool:
-    return isinstance(table, str | Path) and Path(table).suffix.lower() not in {".parquet", ".pq"}
+def check_options(
+    *,
+    layers: Any,
+    output: Any,
+    kind: Any,
+    classes: Any,
+    unordered: Any,
+    batch: Any,
+    slots: Any,
+    activations: Any,
+    name: Any,
+    seed: Any,
+    progress: Any,
+) -> AuditOptions:
+    """Refuses arguments of `audit` that are of the wrong type, before anything is read."""
+    if kind is not None:
+        check_choice("kind", kind, ("regression", "classification"))
+    if isinstance(output, bool) or not isinstance(output, str | int | np.integer | None):
+        raise InputError("output", shown(output), "the name or the number of an output")
+    if batch is not None:
+        check_count("batch", batch, "a whole number of rows, 1 or more", least=1)
+    check_count("seed", seed, "a whole number of at least 0")
+    if name is not None and not isinstance(name, str):
+        raise InputError("name", shown(name), "the model's name")
+    check_progress(progress, "reading the data", 0.0)
+    if activations is not None and not is_path(activations) and not isinstance(activations, Mapping):
+        expected = "arrays by layer's name, or the path of an .npz file"
+        raise InputError("activations", shown(activations), expected)
+    _check_slots(slots)
+    if layers is not None and not isinstance(layers, Mapping):
+        layers = column_names("layers", layers)
+    elif layers is not None and not all(
+        isinstance(key, str) and callable(one) for key, one in layers.items()
+    ):
+        raise InputError("layers", shown(layers), "names of layers, or functions of the inputs by name")
+    if isinstance(classes, str):
+        classes = column_names("classes", classes)
+    elif classes is not None:
+        classes = _classes(classes)
+    return AuditOptions(layers, classes, tuple(column_names("unordered", unordered)))
 
 
-def _unless_rows(given: Any, table: Any) -> Any:
-    """A list of words with an entry for every row is labels, not names of columns."""
-    names = _names(given)
-    if isinstance(given, str) or len(names) < 2 or isinstance(table, str | Path):
-        return given
-    known = [str(name) for name in getattr(table, "columns", table)]
-    rows = len(table) if hasattr(table, "columns") else len(next(iter(table.values()), ()))
-    if all(name in known for name in names) or len(names) != rows:
-        return given
-    return np.array(given, dtype=object)
+def _check_slots(slots: Any) -> None:
+    expected = "numbers of inputs such as [[0, 1], [2, 3]], or how many equal blocks"
+    if slots is None or (is_count(slots) and slots >= 1):
+        return
+    blocks = slots.tolist() if isinstance(slots, np.ndarray) else slots
+    if not isinstance(blocks, list | tuple) or not blocks:
+        raise InputError("slots", shown(slots), expected)
+    for block in blocks:
+        members = block.tolist() if isinstance(block, np.ndarray) else block
+        if not isinstance(members, list | tuple) or not members or not all(map(is_count, members)):
+            raise InputError("slots", shown(slots), expected)
 
 
-def _names(given: Any) -> tuple[str, ...]:
+def _classes(classes: Any) -> list[Any]:
+    if not isinstance(classes, list | tuple | np.ndarray | range | pl.Series):
+        raise InputError(
+            "classes", shown(classes), "the labels that columns of scores stand for, such as ['cat', 'dog']"
+        )
+    listed = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if not isinstance(listed, list) or not all(
+        isinstance(one, str | int | float | np.generic) for one in listed
+    ):
+        raise InputError("classes", shown(classes), "labels: names or numbers")
+    return listed
+
+
+def _unless_labels(values: Any, table: Any) -> Any:
+    """A list of text with an entry for every row is labels, not names of columns."""
+    names = _names(values)
+    if isinstance(values, str) or len(names) < 2 or is_path(table):
+        return values
+    known = read_table(table, {})
+    if all(name in known.names for name in names) or len(names) != known.rows([]):
+        return values
+    return np.array(values, dtype=object)
+
+
+def _names(values: Any) -> tuple[str, ...]:
     """The columns that an argument names; none if it is an array."""
-    if isinstance(given, str):
-        return (given,)
-    if isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given):
-        return tuple(given)
+    if isinstance(values, str):
+        return (values,)
+    if isinstance(values, list | tuple) and values and all(isinstance(one, str) for one in values):
+        return tuple(values)
     return ()
 
 
-def _mark(seen: Any, rows: int) -> np.ndarray:
-    marks = np.asarray(seen)
-    if marks.shape != (rows,):
-        raise InputError("seen", f"shape {marks.shape}", f"true or false for each of the {rows} rows")
-    if marks.dtype != bool and not np.isin(marks, [0, 1]).all():
-        expected = "true or false for every row, such as split == 'train'"
-        raise InputError("seen", f"values of type {marks.dtype}", expected)
-    if not marks.astype(bool).any():
-        raise InputError("seen", "no training row", "at least one")
-    return marks.astype(bool)
-
-
-def _column(frame: pl.DataFrame, field: str, given: Any) -> Any:
+def _values(table: DataTable, field: str, values: Any, rows: int) -> np.ndarray | None:
     """Columns by name as one array; arrays as they are, if they have the table's rows."""
-    names = _names(given)
-    if given is None:
+    if values is None:
         return None
-    if field == "inputs":
-        return frame.select(names) if names else given
-    if names:
-        nested = [name for name in names if frame[name].dtype.is_nested()]
-        if nested:
-            return plain_array(field, frame[nested[0]].to_list())
-        columns = [values_of(frame, name) for name in names]
-        if len(columns) == 1:
-            return columns[0]
-        if any(column.dtype == object for column in columns):
-            raise InputError(field, list(names), "columns of numbers, if there are several")
-        return np.stack(columns, axis=1)
-    values = plain_array(field, given)
-    if values.ndim < 1 or len(values) != len(frame):
-        got = f"{len(values)} rows" if values.ndim else "a single value"
-        raise InputError(field, got, f"as many as the table has, {len(frame)}")
-    return values
+    names = _names(values)
+    if not names:
+        array = as_array(field, values)
+        if array.ndim < 1 or len(array) != rows:
+            got = f"{len(array)} rows" if array.ndim else "a single value"
+            raise InputError(field, got, f"as many as the table has, {rows}")
+        return array
+    if len(names) == 1 and _is_nested(table.sources[names[0]]):
+        return _stacked(field, table.sources[names[0]])
+    columns = [table.column(field, name).quantities() for name in names]
+    if len(columns) == 1:
+        return columns[0]
+    if any(column.dtype == object for column in columns):
+        raise InputError(field, list(names), "columns of numbers, if there are several")
+    return np.stack(columns, axis=1)
 
 
-def plain_array(field: str, values: Any) -> np.ndarray:
-    """An array, a tensor, a series or a list as a NumPy array of numbers or labels."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = values.float() if "bfloat16" in str(values.dtype) else values
-    try:
-        found = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            field, type(values).__name__, f"an array with a row for each row ({error})"
-        ) from None
-    if str(found.dtype) == "bfloat16":
-        found = found.astype(np.float32)
-    if found.dtype == object and found.ndim == 1 and all(_is_number(one) for one in found.tolist()):
-        found = np.array([np.nan if one is None else one for one in found.tolist()], dtype=np.float64)
-    return found
+def _is_nested(column: Any) -> bool:
+    """Whether a column holds an array in every row: a nested Polars column, or an array with more axes."""
+    if isinstance(column, pl.Series):
+        return column.dtype.is_nested() and not isinstance(column.dtype, pl.Struct)
+    return np.ndim(column) > 1 if isinstance(column, np.ndarray) else False
 
 
-def _is_number(one: Any) -> bool:
-    return one is None or (isinstance(one, int | float | np.number) and not isinstance(one, bool))
+def _stacked(field: str, column: Any) -> np.ndarray:
+    return as_array(field, column.to_list() if isinstance(column, pl.Series) else column)
 
 
-def read_data(
+def _model_inputs(table: DataTable, values: Any) -> Any:
+    """Columns by name as a frame of numbers and text; other inputs as they are."""
+    names = _names(values)
+    if not names:
+        return values
+    columns = {name: table.column("inputs", name).quantities() for name in names}
+    return pl.DataFrame(
+        {
+            name: pl.Series(column.tolist()) if column.dtype == object else column
+            for name, column in columns.items()
+        }
+    )
+
+
+def read_audit_file(
     path: Path | str,
     *,
     inputs: str | None = None,
@@ -193,11 +248,11 @@ def read_data(
     seen: str | None = None,
     factors: Sequence[str] | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """An `.npz` file as arguments of `audit`, and the arrays that were left over.
+    """An `.npz` file as arguments of `audit`, and the arrays that are left over.
 
-    Arrays are found by the names that are given. By default these are `inputs` or `x` (not needed beside a
-    `prediction`), `targets` or `y` (may be missing), `seen` or `train`, and every other array with one entry per row is
-    a factor, in the file's order. Words must be stored as fixed-width strings, since nothing is unpickled.
+    Arrays go by the names that are passed. The default names are `inputs` or `x` (not needed next to a `prediction`),
+    `targets` or `y` (may be missing), and `seen` or `train`; every other array with one entry per row is a factor, in
+    the file's order. Text must be stored as fixed-width strings, since nothing is unpickled.
     """
     arrays = read_arrays("data", path)
 
@@ -213,29 +268,37 @@ def read_data(
             raise InputError("data", f"{Path(path).name} with {listed}", expected)
         return None
 
-    said = take("prediction", prediction, PREDICTION_NAMES, "")
-    shown = take("inputs", inputs, INPUT_NAMES, "the model's inputs, a row each" if said is None else "")
+    predictions = take("prediction", prediction, PREDICTION_NAMES, "")
+    needed = "the model's inputs, a row each" if predictions is None else ""
+    model_inputs = take("inputs", inputs, INPUT_NAMES, needed)
     targets = take("target", target, TARGET_NAMES, "")
-    marks = take("seen", seen, SEEN_NAMES, "true for training rows")
-    rows = said if shown is None else shown
-    assert rows is not None
-    for name, array in (("seen", marks), ("targets", targets)):
-        if array is not None and (array.ndim < 1 or len(array) != len(rows)):
-            what = "predictions" if shown is None else "inputs"
-            raise InputError(
-                "data", f"{name} of shape {array.shape}", f"a row for each of the {len(rows)} {what}"
-            )
-    columns = {name: array for name, array in arrays.items() if array.shape == (len(rows),)}
+    training = take("seen", seen, SEEN_NAMES, "true for training rows")
+    first = predictions if model_inputs is None else model_inputs
+    assert first is not None
+    if first.ndim < 1:
+        raise InputError("data", "a single value", "inputs or predictions with a row for each example")
+    rows = len(first)
+    for name, array in (("seen", training), ("targets", targets)):
+        if array is not None and (array.ndim < 1 or len(array) != rows):
+            what = "predictions" if model_inputs is None else "inputs"
+            raise InputError("data", f"{name} of shape {array.shape}", f"a row for each of the {rows} {what}")
+    columns = {name: array for name, array in arrays.items() if array.shape == (rows,)}
     if not columns:
         listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
-        expected = f"factors: arrays with an entry for each of the {len(rows)} rows"
+        expected = f"factors: arrays with an entry for each of the {rows} rows"
         raise InputError("data", f"other arrays: {listed}", expected)
     for name in factors or ():
         if name not in columns:
             raise InputError("factors", name, f"an array with an entry per row{_near(name, columns)}")
     chosen = {name: columns[name] for name in (columns if factors is None else factors)}
-    given = {"factors": chosen, "seen": marks, "target": targets, "prediction": said, "inputs": shown}
-    return given, [name for name in arrays if name not in chosen]
+    arguments = {
+        "factors": chosen,
+        "seen": training,
+        "target": targets,
+        "prediction": predictions,
+        "inputs": model_inputs,
+    }
+    return arguments, [name for name in arrays if name not in chosen]
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What `audit` gives back, and the forms in which it can be had."""
+"""The result of an audit, and the forms in which it can be had."""
 
 from __future__ import annotations
 
@@ -6,37 +6,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from recombine.advice import Observations
-from recombine.auditing.answers import Answers
-from recombine.auditing.calibration import Units
+from recombine._version import __version__
 from recombine.auditing.cells import Cells
-from recombine.auditing.explanations import Failure
-from recombine.auditing.finding import TITLES, Finding
-from recombine.auditing.forecast import Forecast
-from recombine.auditing.layers import Layers
-from recombine.auditing.resampling import Estimate
+from recombine.auditing.findings import FINDINGS, Finding
+from recombine.auditing.findings.finding import plain
+from recombine.auditing.internals.layer_measures import Layers
+from recombine.auditing.outputs import Outputs
+from recombine.auditing.remedies import Remedy
+from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
-from recombine.auditing.treatment import Remedy
-from recombine.auditing.trial import Explanation
+from recombine.auditing.split_forecast import SplitForecast
+from recombine.auditing.units import Units
 from recombine.errors import InputError
+from recombine.intervals import Estimate
+from recombine.metrics.interaction import InteractionProfile
 from recombine.modularity import ModularityReport
-from recombine.probes.interaction import InteractionProfile
+from recombine.report import Document, Report
+from recombine.spaces.observations import Observations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditReport:
-    """Everything that `audit` found. `print(report)` is the report; `to_dict`, `page` and `cells` give it otherwise.
+class AuditReport(Report):
+    """Everything that `audit` found. `print(report)` shows it; `page()`, `figure()`, `to_dict()` and `cells()` give
+    more.
 
-    - `verdict`: one sentence; `findings`: all ten, in a fixed order.
-    - `scores`: errors on seen and unseen cells with their baselines; `None` if there are no answers to judge.
-    - `failure`, `cause`: the rules that were tried on wrong answers, and the one that explains them.
-    - `forecast`: what the split alone predicts beside what happened, or a sentence that says why there is none.
-    - `layers`, `modularity`, `profile`: what the findings about the inside rest on, if there was any.
-    - `units`: what the answers were in, if not in those of the targets: they, and all that rests on them, were brought
-        to the targets' units; `as_given`: errors of seen and unseen cells before that.
-    - `notes`: what was taken for granted or left out; `trouble`: the traceback of a model that raised.
+    - `verdict`: one or two sentences; `findings`: all ten, in a fixed order; `remedies`: what to try.
+    - `scores`: errors on seen and unseen cells, with baselines; `None` if there are no predictions.
+    - `failure`, `cause`: the rules that were tested on the errors, and the one that explains them.
+    - `forecast`: what the split alone predicts, compared with what happened; or why there is no forecast.
+    - `outputs`, `by_cell`: targets and predictions, by row and by cell.
+    - `layers`, `modularity`, `profile`: the measurements inside the model, where there are any.
+    - `units`: the units of the predictions, if not those of the targets: they were converted before anything else;
+        `as_given`: errors on seen and unseen cells before that.
+    - `notes`: assumptions, and what was left out; `model_error`: the traceback of a model that raised.
     """
 
     table: Observations
@@ -45,19 +50,19 @@ class AuditReport:
     verdict: str
     findings: Sequence[Finding]
     remedies: Sequence[Remedy]
-    forecast: Forecast | str
-    answers: Answers | None
+    forecast: SplitForecast | str
+    outputs: Outputs | None
     by_cell: Cells
     scores: Scores | None
     units: Units | None
     as_given: tuple[Estimate, Estimate] | None
     failure: Failure | None
-    cause: Explanation | None
+    cause: RuleResult | None
     layers: Layers | None
     modularity: ModularityReport | None
     profile: InteractionProfile | None
     notes: Sequence[str]
-    trouble: str
+    model_error: str
 
     def finding(self, id: str) -> Finding:
         """One finding by its id, such as `"composes"`.
@@ -72,40 +77,97 @@ class AuditReport:
 
         ```
         """
-        found = {one.id: one for one in self.findings}
-        if id not in found:
-            raise InputError("finding", id, f"one of {', '.join(TITLES)}")
-        return found[id]
-
-    def __str__(self) -> str:
-        from recombine.auditing.words import text
-
-        return text(self)
+        by_id = {one.id: one for one in self.findings}
+        if id not in by_id:
+            raise InputError("finding", id, f"one of {', '.join(FINDINGS)}")
+        return by_id[id]
 
     def __repr__(self) -> str:
         return f"AuditReport({self.verdict!r})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """One object of plain values, as `--json` prints it."""
-        from recombine.auditing.plain import as_dict
+    def document(self) -> Document:
+        """The report as a document, of which the terminal, pages and notebooks show renderings."""
+        from recombine.auditing.report import audit_document
 
-        return as_dict(self)
-
-    def page(self) -> Any:
-        """The report with its pictures, as a `recombine.report.Page`."""
-        from recombine.auditing.page import page
-
-        return page(self)
+        return audit_document(self)
 
     def cells(self) -> pl.DataFrame:
-        """One row per cell of the table: its levels, whether it was seen, and its error."""
-        from recombine.auditing.plain import cell_table
-
-        return cell_table(self)
+        """One row per cell of the table: its levels, its number of rows, whether it was seen, and its error."""
+        cells = self.by_cell
+        error = np.full(len(cells.cells), np.nan) if self.outputs is None else cells.error
+        columns: dict[str, Any] = {
+            factor.name: pl.Series(factor.levels).gather(cells.cells[:, axis])
+            for axis, factor in enumerate(self.table.space.factors)
+        }
+        return pl.DataFrame(
+            columns | {"rows": cells.rows, "seen": cells.seen, "familiar": cells.familiar, "error": error}
+        )
 
     @property
     def errors(self) -> Mapping[str, Any]:
-        """Errors and baselines as plain values."""
-        from recombine.auditing.plain import errors
+        """Errors on seen and unseen cells, and of the baselines on unseen cells, as plain values."""
+        scores = self.scores
+        if scores is None:
+            return {"measure": None, "seen": None, "unseen": None, "baselines": {}}
+        units, as_given = self.units, self.as_given
+        return {
+            "measure": scores.measure,
+            "seen": _estimate(scores.seen),
+            "unseen": _estimate(scores.unseen),
+            "baselines": {name: _estimate(one) for name, one in scores.baselines.items()},
+            "constant_on_seen": plain(scores.constant_seen),
+            "units": None if units is None else {"factor": units.factor, "offset": units.offset},
+            "as_given": None
+            if as_given is None
+            else {"seen": _estimate(as_given[0]), "unseen": _estimate(as_given[1])},
+            "cells": {"seen": scores.cells_seen, "unseen": scores.cells_unseen},
+            "seen_rows_held_out": scores.held_out,
+        }
 
-        return errors(self)
+    def to_dict(self) -> dict[str, Any]:
+        """One object of plain values, as `--json` prints it."""
+        forecast = self.forecast
+        return {
+            "verdict": self.verdict,
+            "findings": [one.to_dict() for one in self.findings],
+            "errors": self.errors,
+            "advice": forecast if isinstance(forecast, str) else forecast.to_dict(),
+            "remedies": [one.to_dict() for one in self.remedies],
+            "table": self.table.name,
+            "model": self.model,
+            "framework": self.framework,
+            "version": __version__,
+            "rows": len(self.table.cells),
+            "factors": {f.name: [_level(level) for level in f.levels] for f in self.table.space.factors},
+            "classes": [_level(one) for one in self.outputs.classes] if self.outputs else [],
+            "layers": [] if self.layers is None else _layers(self.layers, self.table.space.names),
+            "modularity": None if self.modularity is None else self.modularity.to_dict(),
+            "interaction": None if self.profile is None else self.profile.to_dict(),
+            "notes": list(self.notes),
+            "traceback": self.model_error or None,
+        }
+
+
+def _estimate(one: Estimate) -> dict[str, Any]:
+    ends = [plain(end) for end in one.pair]
+    return {"estimate": plain(one.value), "interval": None if None in ends else ends}
+
+
+def _layers(layers: Layers, names: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": layer.name,
+            "units": layer.units,
+            "readable": {name: plain(float(one)) for name, one in zip(names, layer.readable, strict=True)},
+            "factorisation": _estimate(layer.factorisation),
+            "volume_gap": _estimate(layer.volume_gap),
+            "salience_by_order": None
+            if layer.salience is None
+            else [plain(float(one)) for one in layer.salience.order_shares],
+        }
+        for layer in layers
+    ]
+
+
+def _level(level: Any) -> Any:
+    return level if isinstance(level, str | int | float | bool) else str(level)

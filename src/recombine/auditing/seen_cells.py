@@ -1,28 +1,165 @@
-"""Seen cells as starting points: the model's own answers for them, or what would be right."""
+"""What simple predictors would say about any cell, given values for the seen cells only.
+
+They are baselines if they start from the targets of seen cells, and explanations of a model's predictions if they start
+from the model's own predictions for seen cells.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import linalg
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.extrapolation import FromSeen
+from recombine.auditing.outputs import Kind, decide
+from recombine.auditing.thresholds import (
+    CELL_PAIR_BLOCK,
+    EFFECT_RIDGE,
+    LOGIT_COST,
+    MAX_EFFECTS,
+    MAX_LOGIT_CELLS,
+)
+from recombine.theory import Conjunctions
+from recombine.theory.conjunctions import Subset, codes_of
 
 
-def answers_of_seen(cells: Cells) -> FromSeen:
-    """The model's own answers for seen cells, from which rules explain its answers for others."""
-    return _from(cells, np.flatnonzero(cells.seen), cells.answers)
+@dataclass(frozen=True, eq=False)
+class SeenCells:
+    """Values for seen cells, from which others are extrapolated.
+
+    - `cells`: level indices; `rows`: the number of training rows of each cell.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.seen_cells import SeenCells
+    >>> corner = np.array([[0, 0], [0, 1], [1, 0]])
+    >>> seen = SeenCells("regression", (2, 2), corner, np.array([[0.0], [1.0], [10.0]]), np.ones(3, dtype=int))
+    >>> seen.additive(1, np.array([[1, 1]])).round(6).tolist()
+    [[11.0]]
+
+    ```
+    """
+
+    kind: Kind
+    sizes: tuple[int, ...]
+    cells: Int[np.ndarray, "seen factors"]
+    values: Float[np.ndarray, "seen outputs"]
+    rows: Int[np.ndarray, " seen"]
+
+    def constant(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
+        """The mean value (the commonest label) for every cell."""
+        mean = decide(np.average(self.values, axis=0, weights=self.rows)[None], self.kind)
+        return np.repeat(mean, len(cells), axis=0)
+
+    def given_levels(
+        self, subset: Subset, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """The mean (commonest) value of the seen cells with the same levels of some factors; else the constant.
+
+        - `by_rows`: whether seen cells count by their training rows, or once each.
+        """
+        weights = self.rows if by_rows else np.ones(len(self.rows))
+        known, group = np.unique(codes_of(self.cells, subset, self.sizes), return_inverse=True)
+        sums = np.zeros((len(known), self.values.shape[1]))
+        np.add.at(sums, group, self.values * weights[:, None])
+        means = decide(sums / np.bincount(group, weights=weights)[:, None], self.kind)
+        codes = codes_of(cells, subset, self.sizes)
+        index = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+        return np.where((known[index] == codes)[:, None], means[index], self.constant(cells))
+
+    def can_add(self, order: int) -> bool:
+        """Whether there are few enough effects up to this order to fit them."""
+        return Conjunctions.of(self.cells, self.sizes, order=order).starts[-1] <= MAX_EFFECTS
+
+    def additive(
+        self, order: int, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool = False
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """The best sum of effects of up to `order` factors, fitted to seen cells; unseen conjunctions add nothing.
+
+        - `by_rows`: whether seen cells count by their training rows, or once each.
+        """
+        conjunctions = Conjunctions.of(self.cells, self.sizes, order=order)
+        design = conjunctions.design(self.cells)
+        weighted = design.multiply(self.rows[:, None]).tocsr() if by_rows else design
+        gram = (design.T @ weighted).toarray()
+        gram[np.diag_indices_from(gram)] += EFFECT_RIDGE * gram.max()
+        weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), weighted.T @ self.values)
+        return decide(conjunctions.design(cells) @ weights, self.kind)
+
+    def additive_scores(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
+        """Labels whose scores are sums of effects of single factors (multinomial logistic regression)."""
+        from sklearn.linear_model import LogisticRegression
+
+        conjunctions = Conjunctions.of(self.cells, self.sizes, order=1, least=1)
+        rows = np.arange(len(self.cells))
+        if len(rows) > MAX_LOGIT_CELLS:
+            rows = np.sort(np.random.default_rng(0).choice(rows, MAX_LOGIT_CELLS, replace=False))
+        label = self.values[rows].argmax(axis=1)
+        if len(np.unique(label)) < 2:
+            return self.constant(cells)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # nearly separable labels can be predicted before the fit converges
+            machine = LogisticRegression(C=LOGIT_COST, max_iter=500).fit(
+                conjunctions.design(self.cells[rows]), label
+            )
+        return np.eye(self.values.shape[1])[machine.predict(conjunctions.design(cells))]
+
+    def mean_of(self, near: Bool[np.ndarray, "cells seen"]) -> Float[np.ndarray, "cells outputs"]:
+        """For every cell, the mean (commonest) value of some seen cells."""
+        return decide(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True), self.kind)
+
+    def first_of(
+        self, near: Bool[np.ndarray, "cells seen"], rank: Int[np.ndarray, " seen"]
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """For every cell, the value of the seen cell with the lowest rank among some."""
+        return decide(self.values[np.where(near, rank, rank.max() + 1).argmin(axis=1)], self.kind)
+
+    def nearest(
+        self, cells: Int[np.ndarray, "cells factors"], *, by: int = 0
+    ) -> Bool[np.ndarray, "cells seen"]:
+        """Which seen cells are nearest to each cell.
+
+        - `by`: 0 for the number of levels that differ; 1 and 2 for the city-block and the Euclidean distance of level
+            numbers.
+        """
+        nearest = np.zeros((len(cells), len(self.cells)), dtype=bool)
+        step = max(1, CELL_PAIR_BLOCK // len(self.cells))
+        for start in range(0, len(cells), step):
+            distance = np.zeros((len(cells[start : start + step]), len(self.cells)), dtype=np.int32)
+            for axis in range(cells.shape[1]):
+                one, other = (x[:, axis].astype(np.int32) for x in (cells[start : start + step], self.cells))
+                off = one[:, None] - other[None]
+                distance += (off != 0) if by == 0 else np.abs(off) ** by
+            nearest[start : start + step] = distance == distance.min(axis=1, keepdims=True)
+        return nearest
 
 
-def targets_of_seen(cells: Cells) -> FromSeen:
+def seen_predictions(cells: Cells) -> SeenCells:
+    """The model's own predictions for seen cells, from which rules explain its predictions for others."""
+    return _seen(cells, np.flatnonzero(cells.seen), cells.predictions)
+
+
+def seen_targets(cells: Cells) -> SeenCells:
     """The targets of seen cells, which baselines know."""
-    return _from(cells, cells.inside, cells.targets)
+    return _seen(cells, cells.inside, cells.targets)
 
 
-def _from(cells: Cells, rows: np.ndarray, values: np.ndarray) -> FromSeen:
-    return FromSeen(
+def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:
+    return SeenCells(
         cells.kind,
         cells.sizes,
-        cells.cells[rows],
-        values[rows].astype(np.float64),
-        np.maximum(cells.training_rows[rows], 1),
+        cells.cells[index],
+        values[index].astype(np.float64),
+        np.maximum(cells.training_rows[index], 1),
     )
+
+
+def orders_below(sizes: Sequence[int], most: int = 3) -> range:
+    """Orders of interaction below the number of factors: at that number, effects could fit anything."""
+    return range(1, min(len(sizes) - 1, most) + 1)

@@ -2,118 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from recombine.auditing.calibration import Units
-from recombine.auditing.explanations import CHANCE, MOSTLY, Failure
-from recombine.auditing.finding import TITLES, Finding
-from recombine.auditing.patterns import PATTERNS
-from recombine.auditing.scores import NOTHING, Scores
-from recombine.auditing.trial import Explanation
-from recombine.auditing.words import count_of
-from recombine.report import fixed, percent
-
-PARTLY = 0.25
-"""A pattern that accounts for this share of a failure is worth a word."""
+from recombine.auditing.findings import AuditEvidence, Finding
+from recombine.auditing.findings.finding import title_of
+from recombine.auditing.rules import Failure
+from recombine.auditing.rules.rule import listed
+from recombine.auditing.thresholds import EXPLAINS, LEARNED_NOTHING, MAX_P_VALUE, PARTIAL_SHARE
+from recombine.auditing.units import Units
+from recombine.report import count, percent
 
 
-def verdict(
-    findings: Mapping[str, Finding],
-    scores: Scores | None,
-    failure: Failure | None,
-    cause: Explanation | None,
-    names: Sequence[str],
-    *,
-    trouble: str = "",
-    units: Units | None = None,
-) -> str:
-    """What came out, in words."""
-    said = _verdict(findings, scores, failure, cause, names, trouble)
+def verdict(evidence: AuditEvidence, findings: Mapping[str, Finding], units: Units | None = None) -> str:
+    """The result of the audit in words."""
+    text = _verdict(evidence, findings)
     if units is None:
-        return said
-    return f"{said} (Its answers are {units}, seen ones too, and were brought to the right units first.)"
+        return text
+    return f"{text} (Its predictions are {units}, on seen cells too, and were first converted to the targets' units.)"
 
 
-def _verdict(
-    findings: Mapping[str, Finding],
-    scores: Scores | None,
-    failure: Failure | None,
-    cause: Explanation | None,
-    names: Sequence[str],
-    trouble: str,
-) -> str:
-    listed = _listed(names)
+def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
+    names, scores, cause, failure = listed(evidence.names), evidence.scores, evidence.cause, evidence.failure
     if scores is None:
-        why = "the model raised an error" if trouble else "there are no answers to judge"
-        return f"Undecided: {why}; what the split alone says is below."
-    if scores.unjudged:
-        return f"Undecided: whether the model composes {listed} cannot be said: {scores.unjudged}."
-    composes = findings["composes"].holds
-    cells = count_of(scores.cells_unseen, "unseen combination")
-    confused = cause is not None and cause.rule == "confusion"
+        why = "the model raised an error" if evidence.run.error else "there are no predictions to judge"
+        return f"Undecided: {why}; the forecast from the split is below."
+    if failure is None:
+        return f"Undecided: whether the model composes {names} cannot be judged: {scores.unjudged}."
+    composes = evidence.composes
+    rule = "" if cause is None else cause.rule.name
     if composes is True:
-        mistakes = ", with the labels that it takes for others" if confused else ""
-        return f"The model composes {listed}: unseen combinations are handled like seen ones{mistakes}."
-    if composes is None and confused:
-        both = "the model takes the same labels for others on seen and unseen combinations"
-        return f"Undecided: {both}; whether it composes {listed} cannot be said before that is put right."
-    if (scores.skill.value <= NOTHING and cause is None) or (cause is not None and cause.rule == "constant"):
-        return "The model has not learned the task: on seen combinations it does no better than one constant answer."
-    how = _how(failure, cause, names)
-    if composes is False and how:
-        return f"The model does not compose {listed}. {how}"
-    if composes is False and not scores.learned:
-        return f"The model does not compose {listed}, and has not learned the seen combinations either."
-    if composes is False:
-        likely = [findings[id] for id in PATTERNS if findings[id].holds is None and _fits(failure, id)]
-        if likely:
-            named = " or ".join(one.title for one in likely)
-            why = f"Why cannot be told from {cells}: it may be {named}, or chance."
-            return f"The model does not compose {listed}. {why}"
+        same = ", including the labels that it mistakes for others" if rule == "confusion" else ""
+        return f"The model composes {names}: it handles unseen combinations like seen ones{same}."
+    if composes is None and rule == "confusion":
         return (
-            f"The model does not compose {listed}; none of the known patterns (memory, shortcut, superposition, sums) "
-            f"accounts for most of its wrong answers{_nearest(failure)}."
+            "Undecided: the model mistakes the same labels for others on seen and unseen combinations; whether it "
+            f"composes {names} cannot be judged before that is fixed."
+        )
+    if (scores.skill.value <= LEARNED_NOTHING and cause is None) or rule == "constant":
+        return "The model has not learned the task: on seen combinations it is no better than a constant."
+    how = "" if cause is None else cause.rule.sentence(cause, failure, evidence.names)
+    if composes is False and how:
+        return f"The model does not compose {names}. {how}"
+    if composes is False and not scores.learned:
+        return f"The model does not compose {names}, and has not learned the seen combinations either."
+    cells = count(scores.cells_unseen, "unseen combination")
+    if composes is False:
+        likely = [one.title for one in findings.values() if one.holds is None and _fits(failure, one.id)]
+        if likely:
+            patterns = " or ".join(likely)
+            return f"The model does not compose {names}. {cells} cannot show why: possibly {patterns}, or chance."
+        return (
+            f"The model does not compose {names}; none of the known patterns (memory, shortcut, superposition, sums of "
+            f"effects) explains most of its errors{_closest(failure)}."
         )
     if not scores.learned:
-        return f"Undecided: the seen combinations are only partly learned, so composing {listed} cannot be judged yet."
-    how = f" {how}" if how else ""
+        return f"Undecided: the seen combinations are only partly learned, so composing {names} cannot be judged yet."
     are = "is" if scores.cells_unseen == 1 else "are"
-    return f"Undecided: {cells} {are} too few, or too different, to say whether the model composes {listed}.{how}"
+    return f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
 
 
-def _fits(failure: Failure | None, id: str) -> bool:
-    """Whether a pattern would account for most of what goes wrong, were it not for chance."""
-    best = None if failure is None else failure.best(id)
-    return best is not None and best.share.value >= MOSTLY
+def _fits(failure: Failure, id: str) -> bool:
+    """Whether a pattern would explain most of the error, were it not for chance."""
+    best = failure.best(id)
+    return best is not None and best.share.value >= EXPLAINS
 
 
-def _nearest(failure: Failure | None) -> str:
-    """The pattern that accounts for part of what goes wrong, if any does."""
-    partly = [one for one in (failure.tried if failure else ()) if one.share.low > 0 and one.chance <= CHANCE]
-    partly = [one for one in partly if one.finding and one.share.value >= PARTLY]
+def _closest(failure: Failure) -> str:
+    """The pattern that explains part of the error, if any does."""
+    partly = [
+        one
+        for one in failure.results
+        if one.finding
+        and one.share.value >= PARTIAL_SHARE
+        and one.share.low > 0
+        and one.p_value <= MAX_P_VALUE
+    ]
     if not partly:
         return ""
     best = max(partly, key=lambda one: one.share.value)
-    return f"; nearest is {TITLES[best.finding]} ({percent(best.share.value)})"
-
-
-def _how(failure: Failure | None, cause: Explanation | None, names: Sequence[str]) -> str:
-    if cause is None or failure is None or not cause.finding:
-        return ""
-    if cause.finding == "shortcut":
-        return (
-            f"It answers unseen combinations mostly from {_listed([names[axis] for axis in cause.factors])}."
-        )
-    if cause.rule == "slope":
-        kept = fixed(max(0.0, failure.slope.value), 2)
-        return f"It knows the parts, but answers for unseen combinations vary only {kept} times as much as they should."
-    if cause.finding == "memorisation_leak":
-        return "It answers unseen combinations with what it stored for seen ones that share levels."
-    if cause.finding == "superposition":
-        return "It draws unseen combinations as sums of seen outputs that share a level."
-    what = "single factors" if cause.order == 1 else f"up to {cause.order} factors"
-    return f"It adds up effects of {what} where the task needs factors to interact."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"; the closest is {title_of(best.finding)} ({percent(best.share.value)})"

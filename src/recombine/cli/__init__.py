@@ -3,72 +3,33 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import typer
+if TYPE_CHECKING:
+    from recombine.cli.commands import app
 
-from recombine._version import __version__
-from recombine.cli import advise, audit, data, modularity, runs, studies
-from recombine.cli.shared import say
-from recombine.errors import DatasetError, InputError, StoreError
-
-app = typer.Typer(
-    help="Will a neural network handle combinations of familiar parts that it never saw together?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for command in (
-    studies.demo,
-    advise.advise,
-    audit.audit,
-    modularity.modularity,
-    studies.reproduce,
-    studies.claims,
-    studies.report,
-):
-    app.command()(command)
-app.add_typer(runs.app, name="runs")
-app.add_typer(data.app, name="data")
-
-
-def version(asked: bool) -> None:
-    """Prints the version and ends."""
-    if asked:
-        say(f"recombine {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    show_version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Will a neural network handle combinations of familiar parts that it never saw together?"""
+__all__ = ["app", "main"]
 
 
 def main() -> None:
-    """Runs the command line: bad input and an unusable store are one line and exit code 2."""
-    try:
-        code = app(standalone_mode=False)
-    except typer.Abort:
-        fail("stopped; what is finished is kept", 1)
-    except (InputError, StoreError, DatasetError) as error:
-        fail(str(error), 2)
-    except Exception as error:
-        from recombine.runs import ExecutionError
+    """Runs the command line and ends the process.
 
-        if isinstance(error, ExecutionError):
-            fail(str(error), 1)
-        if not hasattr(error, "format_message"):  # what the option parser raises
-            raise
-        message = " ".join(error.format_message().split())
-        fail(message, 2) if message else sys.exit(2)  # empty: help was shown
-    sys.exit(code if isinstance(code, int) else 0)
+    Exit codes: 0 success; 1 trials failed, or a gate (`--fail-on`) was hit; 2 bad input or an unusable store, with
+    one line on standard error; 130 Ctrl-C, with one line that says what is kept.
+    """
+    # Before anything heavy is imported, so that Ctrl-C works from the first moment.
+    from recombine.cli.interrupts import Interrupts
 
+    with Interrupts():
+        from recombine.cli.commands import run
 
-def fail(line: str, code: int) -> NoReturn:
-    """Says in one line what is wrong, and ends."""
-    typer.echo(f"error: {line}", err=True)
+        code = run()
     sys.exit(code)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        from recombine.cli.commands import app
+
+        return app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

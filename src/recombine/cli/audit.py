@@ -6,150 +6,229 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.shared import JsonOption, check_page_path, progress_lines, say, say_json
+from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say, say_json
 from recombine.errors import InputError
+
+if TYPE_CHECKING:
+    from recombine.auditing import AuditReport
+
+NOT_COMPOSING = "does-not-compose"
 
 
 def audit(
     table: Annotated[
-        Path | None, typer.Argument(help="A CSV or Parquet file with one row per example.")
+        Path | None,
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV, Parquet or JSON-lines file with one row per example; - reads from standard input.",
+        ),
     ] = None,
     factors: Annotated[
         str | None,
         typer.Option(
-            "--factors", help="The factor columns, with commas: colour,shape,size. Needed with a table."
+            "--factors",
+            metavar="COLUMNS",
+            help="The factor columns: colour,shape,size. Required with a table.",
         ),
     ] = None,
     seen: Annotated[
         str | None,
-        typer.Option("--seen", help="Which rows were for training: COLUMN=VALUE, COLUMN!=VALUE or COLUMN."),
+        typer.Option(
+            "--seen",
+            metavar="CONDITION",
+            help="Which rows are training rows: COLUMN=VALUE, COLUMN!=VALUE or COLUMN.",
+        ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", help="What would be right: y, or y1,y2,y3.")
+        str | None,
+        typer.Option("--target", metavar="COLUMNS", help="The correct output: y, or y1,y2,y3."),
     ] = None,
     prediction: Annotated[
-        str | None, typer.Option("--prediction", help="What the model said: p; or scores: p_cat,p_dog.")
+        str | None,
+        typer.Option(
+            "--prediction", metavar="COLUMNS", help="The model's output: p; or scores by class: p_cat,p_dog."
+        ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", help="A function, module or estimator to be run: package.module:name."),
+        typer.Option(
+            "--model",
+            metavar="MODULE:NAME",
+            help="A function, module or estimator to run: package.module:name.",
+        ),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             "--data",
+            metavar="FILE",
             help="An .npz file for --model: arrays inputs (or x), targets (y), seen (train); others are factors. "
-            "--inputs, --target, --seen, --prediction and --factors name others.",
+            "--inputs, --target, --seen, --prediction and --factors select other names.",
         ),
     ] = None,
     inputs: Annotated[
-        str | None, typer.Option("--inputs", help="Columns of the table that are the model's inputs.")
+        str | None,
+        typer.Option("--inputs", metavar="COLUMNS", help="Columns of the table that are the model's inputs."),
     ] = None,
     weights: Annotated[
         Path | None,
         typer.Option(
             "--weights",
+            metavar="FILE",
             help="A .safetensors or .npz file with the model's weights: loaded into a PyTorch --model (.eqx into an "
-            "Equinox one), and otherwise looked through for modules.",
+            "Equinox one), and otherwise searched for modules.",
         ),
     ] = None,
     activations: Annotated[
         Path | None,
-        typer.Option("--activations", help="An .npz file: activity (rows, ...) of layers by name."),
+        typer.Option(
+            "--activations", metavar="FILE", help="An .npz file: the activity (rows, ...) of layers by name."
+        ),
     ] = None,
-    layers: Annotated[str | None, typer.Option("--layers", help="Layers to look at: conv1,conv2.")] = None,
+    layers: Annotated[
+        str | None, typer.Option("--layers", metavar="NAMES", help="Layers to examine: conv1,conv2.")
+    ] = None,
     slots: Annotated[
-        str | None, typer.Option("--slots", help="For decoders, which inputs belong together: 0,1;2,3.")
+        str | None,
+        typer.Option("--slots", metavar="NUMBERS", help="For decoders, which inputs form a slot: 0,1;2,3."),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", help="Which of several outputs is the answer, by name or number."),
+        typer.Option(
+            "--output", metavar="NAME", help="Which of several outputs is the prediction, by name or number."
+        ),
     ] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="regression or classification.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="KIND", help="regression or classification.")
+    ] = None,
     classes: Annotated[
-        str | None, typer.Option("--classes", help="What columns of scores stand for.")
+        str | None,
+        typer.Option("--classes", metavar="LABELS", help="The labels that columns of scores stand for."),
     ] = None,
     bins: Annotated[
-        list[str] | None, typer.Option("--bins", help="Cut a column of numbers into ranges: weight=4.")
+        list[str] | None,
+        typer.Option("--bins", metavar="COLUMN=N", help="Cut a column of numbers into N ranges: weight=4."),
     ] = None,
     unordered: Annotated[
-        str | None, typer.Option("--unordered", help="Factors whose levels are numbers but mere labels.")
+        str | None,
+        typer.Option(
+            "--unordered", metavar="COLUMNS", help="Factors whose levels are numbers but mere labels."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the resampling behind intervals.")] = 0,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="TEXT", help="What the report calls the model.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of the resampling behind intervals.")
+    ] = 0,
     cells: Annotated[
-        Path | None, typer.Option("--cells", help="Write one row per cell (.csv or .parquet).")
+        Path | None,
+        typer.Option("--cells", metavar="FILE", help="Write one row per cell (.csv or .parquet)."),
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page with pictures.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with figures (.html or .md).")
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="FINDINGS",
+            help="A gate for continuous integration: exit with status 1 if one of these holds: does-not-compose, "
+            "shortcut, memorisation-leak, superposition, additive-only, or any other finding. Several with commas.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Say whether a model handles unseen combinations, why not, and what to try."""
-    from recombine.advice.arguments import check_table_path, parse_bins, write_table
+    from recombine.advice.arguments import parse_bins
     from recombine.auditing import audit as run
-    from recombine.auditing.reading import read_data
+    from recombine.auditing.reading import read_audit_file
+    from recombine.data.export import check_table_path, write_table
 
-    spare: list[str] = []
     check_page_path(html, "html")
     check_table_path("cells", cells)
+    gates = _gates(fail_on or ())
     if (table is None) == (data is None):
-        way = (
-            "a table (recombine audit p.csv --factors a,b --seen split=train --target y --prediction p), or "
-        )
-        raise InputError(
-            "table", str(table) if table else None, f"{way}--data FILE.npz with --model, not both"
-        )
-    opened, left = _model(model, weights)
-    given: dict[str, Any] = {}
+        example = "recombine audit p.csv --factors a,b --seen split=train --target y --prediction p"
+        expected = f"a table ({example}), or --data FILE.npz with --model, not both"
+        raise InputError("table", str(table) if table else None, expected)
+    loaded, other_weights = _model(model, weights)
+    unused: list[str] = []
+    arguments: dict[str, Any] = {
+        "factors": _words(factors),
+        "seen": seen,
+        "target": _columns(target),
+        "prediction": _columns(prediction),
+        "inputs": _words(inputs),
+    }
     if data is not None:
-        given, spare = read_data(
+        arguments, unused = read_audit_file(
             data, inputs=inputs, target=target, prediction=prediction, seen=seen, factors=_words(factors)
         )
-        if opened is None and given["prediction"] is not None:
-            given["inputs"] = None
-    else:
-        given = {
-            "factors": _words(factors),
-            "seen": seen,
-            "target": _columns(target),
-            "prediction": _columns(prediction),
-            "inputs": _words(inputs),
-        }
-    # What a model prints goes elsewhere: the report, or the JSON, stands alone.
-    with progress_lines() as told, redirect_stdout(sys.stderr):
-        found = run(
+        if loaded is None and arguments["prediction"] is not None:
+            arguments["inputs"] = None
+    # What a model prints goes to standard error, so that the report, or the JSON, stands alone.
+    with progress_lines(quiet=quiet) as progress, redirect_stdout(sys.stderr):
+        report = run(
             table,
-            **given,
-            model=opened,
+            **arguments,
+            model=loaded,
             layers=_words(layers),
             activations=activations,
-            weights=left,
+            weights=other_weights,
             slots=_slots(slots),
             output=int(output) if output is not None and output.lstrip("-").isdecimal() else output,
-            kind=kind,  # type: ignore[arg-type]  # it is checked there
+            kind=kind,  # type: ignore[arg-type]  # checked there
             classes=_words(classes),
             bins=parse_bins(bins or ()),
             unordered=_words(unordered) or (),
+            name=name,
             seed=seed,
-            progress=told,
+            progress=progress,
         )
     if data is not None:
-        noted = [f"arrays of {data.name} that were not used: {', '.join(spare)}"] if spare else []
-        table_name = replace(found.table, name=data.name)
-        found = replace(found, table=table_name, notes=(*found.notes, *noted))
+        notes = [f"arrays of {data.name} that were not used: {', '.join(unused)}"] if unused else []
+        named = replace(report.table, name=data.name)
+        report = replace(report, table=named, notes=(*report.notes, *notes))
     if cells is not None:
-        write_table(found.cells(), cells)
+        write_table(report.cells(), cells)
     if html is not None:
-        found.page().write(html)
+        report.page().write(html)
     if as_json:
-        say_json(found.to_dict())
-        return
-    say(str(found))
-    for what, path in (("Cells", cells), ("Page", html)):
-        if path is not None:
-            say(f"{what}: {path}")
+        say_json(report.to_dict())
+    else:
+        say(str(report))
+        for what, path in (("Cells", cells), ("Page", html)):
+            if path is not None:
+                say(f"{what}: {path}")
+    failed = _failed(report, gates)
+    if failed:
+        typer.echo(f"failed on {', '.join(failed)}", err=True)
+        raise typer.Exit(1)
+
+
+def _gates(texts: list[str] | tuple[str, ...]) -> list[str]:
+    """The names that `--fail-on` lists, checked before anything is run."""
+    from recombine.auditing.findings import FINDINGS
+
+    accepted = [NOT_COMPOSING, *(id.replace("_", "-") for id in FINDINGS if id != "composes")]
+    names = [word.replace("_", "-") for text in texts for word in _words(text) or ()]
+    for name in names:
+        if name not in accepted:
+            raise InputError("fail-on", name, f"one of {', '.join(accepted)}")
+    return names
+
+
+def _failed(report: AuditReport, gates: list[str]) -> list[str]:
+    holding = {one.id.replace("_", "-") for one in report.findings if one.holds is True}
+    if report.finding("composes").holds is False:
+        holding.add(NOT_COMPOSING)
+    return [gate for gate in dict.fromkeys(gates) if gate in holding]
 
 
 def _words(text: str | None) -> list[str] | None:
@@ -162,10 +241,10 @@ def _columns(text: str | None) -> str | list[str] | None:
 
 
 def _model(name: str | None, weights: Path | None) -> tuple[Any, Path | None]:
-    """The model, with its weights if they can be loaded; otherwise they are left for the report on modules."""
+    """The model, with its weights if they can be loaded; otherwise the weights are left for the report on modules."""
     if name is None:
         return None, weights
-    from recombine.auditing.models import ModelError, import_model, load_weights, takes_weights
+    from recombine.models import ModelError, import_model, load_weights, takes_weights
 
     try:
         with redirect_stdout(sys.stderr):
@@ -189,6 +268,5 @@ def _slots(text: str | None) -> Any:
     try:
         return [[int(one) for one in part.split(",")] for part in text.split(";")]
     except ValueError:
-        raise InputError(
-            "slots", text, "numbers of inputs such as 0,1;2,3, or how many equal blocks"
-        ) from None
+        expected = "numbers of inputs such as 0,1;2,3, or how many equal slots"
+        raise InputError("slots", text, expected) from None

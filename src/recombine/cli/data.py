@@ -8,15 +8,13 @@ import typer
 
 from recombine.cli.shared import JsonOption, say, say_json, say_table
 
-app = typer.Typer(
-    help="Data sets that can be downloaded; everything works without them.", no_args_is_help=True
-)
+app = typer.Typer(help="Data sets to download; everything works without them.", no_args_is_help=True)
 
 
 @app.command("list")
 def data_list(as_json: JsonOption = False) -> None:
-    """List the data sets, what they are for, and whether they are here."""
-    from recombine.studies.display import data_table
+    """List the data sets, and which of them are on this machine."""
+    from recombine.cli.store_tables import data_table
     from recombine.tasks import datasets
 
     entries = datasets.available()
@@ -28,7 +26,8 @@ def data_list(as_json: JsonOption = False) -> None:
 
 @app.command("fetch")
 def data_fetch(
-    name: Annotated[str, typer.Argument(help="mnist or cifar10.")], as_json: JsonOption = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="mnist or cifar10.")],
+    as_json: JsonOption = False,
 ) -> None:
     """Download a data set and check it."""
     from recombine.tasks import datasets
@@ -39,7 +38,8 @@ def data_fetch(
 
 @app.command("verify")
 def data_verify(
-    name: Annotated[str, typer.Argument(help="mnist or cifar10.")], as_json: JsonOption = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="mnist or cifar10.")],
+    as_json: JsonOption = False,
 ) -> None:
     """Check the files of a data set against their published hashes."""
     from recombine.tasks import datasets

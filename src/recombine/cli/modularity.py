@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.shared import JsonOption, check_page_path, progress_lines, say, say_json
+from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say, say_json
 from recombine.errors import InputError
 
 
@@ -16,70 +16,100 @@ def modularity(
     weights: Annotated[
         Path,
         typer.Argument(
-            help="An .npz or .safetensors file: a matrix for every layer (W1, W2, ...), and maybe biases (b1, ...)."
+            metavar="WEIGHTS",
+            help="An .npz or .safetensors file: a matrix for every layer (W1, W2, ...), and biases (b1, ...) if known.",
         ),
     ],
     modules: Annotated[
-        int | None, typer.Option("--modules", help="How many; by default as many as the weights show.")
+        int | None,
+        typer.Option(
+            "--modules", metavar="N", help="How many modules; by default as many as the weights show."
+        ),
     ] = None,
     inputs: Annotated[
         str | None,
-        typer.Option("--inputs", help="The module of every input, if known: 0,0,1,1; or own: one each."),
+        typer.Option(
+            "--inputs",
+            metavar="NUMBERS",
+            help="The module of every input, if known: 0,0,1,1; or own, if each is a module of its own.",
+        ),
     ] = None,
     outputs: Annotated[
-        str | None, typer.Option("--outputs", help="The same for outputs, together with --inputs.")
+        str | None,
+        typer.Option("--outputs", metavar="NUMBERS", help="The same for outputs, together with --inputs."),
     ] = None,
     activations: Annotated[
         Path | None,
         typer.Option(
             "--activations",
+            metavar="FILE",
             help="An .npz file: activity (rows, units) of every hidden layer, to find dead units.",
         ),
     ] = None,
-    rows: Annotated[
-        str,
-        typer.Option("--rows", help="What a row of a matrix is: inputs; or outputs, as in PyTorch."),
-    ] = "inputs",
+    orientation: Annotated[
+        str | None,
+        typer.Option(
+            "--orientation",
+            metavar="ORDER",
+            help="Axes of a matrix: inputs-first, or outputs-first as in PyTorch; by default inferred.",
+        ),
+    ] = None,
     activation: Annotated[
         str | None,
-        typer.Option("--activation", help="To run the net: relu, tanh, sigmoid, linear, leaky_relu:0.1."),
+        typer.Option(
+            "--activation",
+            metavar="NAME",
+            help="The activation, to run the net: relu, tanh, sigmoid, linear, leaky_relu:0.1.",
+        ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option("--data", help="An .npz file with x and y, to run the net on.")
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="An .npz file with x and y, to run the net on."),
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page with a picture.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name", metavar="TEXT", help="What the report calls the net (default: the file's name)."
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with a figure (.html or .md).")
+    ] = None,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether a net's weights fall into modules, layer by layer, and how far that is from chance."""
+    """Report whether a net's weights fall into modules, layer by layer, and how far that is from chance."""
+    from recombine.data.arrays import read_xy
     from recombine.modularity import modularity_report
-    from recombine.modularity.reading import read_data
 
     check_page_path(html, "html")
-    x, y = (None, None) if data is None else read_data(data)
-    with progress_lines() as told:
-        found = modularity_report(
+    x, y = (None, None) if data is None else read_xy(data)
+    with progress_lines() as show_progress:
+        report = modularity_report(
             weights,
             modules=modules,
-            inputs=_numbers("inputs", inputs),
-            outputs=_numbers("outputs", outputs),
+            inputs=_module_numbers("inputs", inputs),
+            outputs=_module_numbers("outputs", outputs),
             activations=activations,
-            rows=rows,  # type: ignore[arg-type]  # it is checked there
+            orientation=orientation,  # type: ignore[arg-type]  # it is checked there
+            name=name,
             activation=activation,
             x=x,
             y=y,
-            progress=partial(told, "looking for modules"),
+            progress=None if quiet else partial(show_progress, "finding modules"),
         )
     if html is not None:
-        found.page().write(html)
+        report.page().write(html)
     if as_json:
-        say_json(found.to_dict())
+        say_json(report.to_dict())
         return
-    say(str(found))
+    say(str(report))
     if html is not None:
+        say()
         say(f"Page: {html}")
 
 
-def _numbers(field: str, text: str | None) -> Any:
+def _module_numbers(field: str, text: str | None) -> Any:
     if text is None or text.strip() == "own":
         return None if text is None else "own"
     try:

@@ -7,17 +7,18 @@ from typing import Annotated
 
 import typer
 
-from recombine.cli.shared import IdleJobsOption, JsonOption, StoreOption, say, say_json, say_table
+from recombine.cli.shared import JsonOption, StoreOption, say, say_json, say_table
 from recombine.errors import InputError
 
-app = typer.Typer(help="What the store holds.", no_args_is_help=True)
+app = typer.Typer(help="List, show, export and delete stored results.", no_args_is_help=True)
 
 
 @app.command("list")
-def runs_list(store: StoreOption = None, jobs: IdleJobsOption = 1, as_json: JsonOption = False) -> None:
+def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List the finished trials."""
+    from recombine.cli.store_tables import runs_table
+    from recombine.report import count
     from recombine.runs import Store
-    from recombine.studies.display import runs_table
 
     kept = Store(store)
     entries = list(kept.entries())
@@ -27,19 +28,18 @@ def runs_list(store: StoreOption = None, jobs: IdleJobsOption = 1, as_json: Json
         say(f"The store is empty: {kept.path}")
     else:
         say_table(runs_table(entries))
-        say(f"\n{len(entries)} results in {kept.path}")
+        say(f"\n{count(len(entries), 'result')} in {kept.path}")
 
 
 @app.command("show")
 def runs_show(
-    key: Annotated[str, typer.Argument(help="A trial's key, or its first letters.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A trial's key, or its beginning.")],
     store: StoreOption = None,
-    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Show one trial: its settings and its numbers."""
+    from recombine.cli.store_tables import result_heading, result_table
     from recombine.runs import Store
-    from recombine.studies.display import result_heading, result_table
 
     result = Store(store).find(key)
     if as_json:
@@ -52,12 +52,12 @@ def runs_show(
 
 @app.command("export")
 def runs_export(
-    path: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A .parquet or .csv file.")],
     store: StoreOption = None,
-    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Write one row per trial and seed to a table file."""
+    from recombine.report import count
     from recombine.runs import Store, export
 
     results = list(Store(store).results())
@@ -65,28 +65,30 @@ def runs_export(
     if as_json:
         say_json({"path": str(written), "trials": len(results)})
     else:
-        say(f"{len(results)} trials written to {written}")
+        say(f"{count(len(results), 'trial')} written to {written}")
 
 
 @app.command("clear")
 def runs_clear(
-    key: Annotated[str, typer.Argument(help="Only keys that begin with this.")] = "",
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Only results whose keys begin with this.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     store: StoreOption = None,
-    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Delete results from the store."""
+    from recombine.report import count
     from recombine.runs import Store
 
     kept = Store(store)
-    count = sum(entry.key.startswith(key) for entry in kept.entries())
-    if count and not yes:
+    matching = sum(entry.key.startswith(key) for entry in kept.entries())
+    if matching and not yes:
         if as_json:
             raise InputError("yes", False, "--yes together with --json, since nothing can be asked")
-        typer.confirm(f"Delete {count} results from {kept.path}?", abort=True)
+        if not typer.confirm(f"Delete {count(matching, 'result')} from {kept.path}?"):
+            say("Nothing removed.")
+            return
     removed = kept.clear(key)
     if as_json:
         say_json({"removed": removed})
     else:
-        say(f"{removed} results deleted from {kept.path}")
+        say(f"{count(removed, 'result')} deleted from {kept.path}")

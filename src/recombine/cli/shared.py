@@ -1,30 +1,39 @@
-"""Options and ways of speaking that commands share."""
+"""Options that commands share, and how commands print."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from recombine.cli.interrupts import on_interrupt
 from recombine.errors import InputError
 
 StoreOption = Annotated[
     Path | None,
-    typer.Option("--store", help="Folder of results (default: $RECOMBINE_HOME or the user's cache)."),
+    typer.Option(
+        "--store", metavar="FOLDER", help="Folder of results (default: $RECOMBINE_HOME or the user's cache)."
+    ),
 ]
 JobsOption = Annotated[
-    int, typer.Option("--jobs", help="Processes, each on a core of its own; their number changes no result.")
-]
-IdleJobsOption = Annotated[
-    int, typer.Option("--jobs", help="As for reproduce; this command trains nothing, so it changes nothing.")
+    int,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        help="Worker processes, one core each (0: this process). Results do not depend on it.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-ScaleOption = Annotated[str, typer.Option("--scale", help="smoke, quick or paper.")]
-OffsetOption = Annotated[int, typer.Option("--seed-offset", help="Added to every random seed.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+ScaleOption = Annotated[
+    str, typer.Option("--scale", metavar="SCALE", help="The size of a run: smoke, quick or paper.")
+]
+OffsetOption = Annotated[int, typer.Option("--seed-offset", metavar="N", help="Added to every random seed.")]
 
 
 def say(line: str = "") -> None:
@@ -33,8 +42,16 @@ def say(line: str = "") -> None:
 
 
 def say_json(value: Any) -> None:
-    """Prints a value as JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Prints a value as JSON; numbers that are not finite, which JSON does not have, become null."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def say_table(table: Any) -> None:
@@ -55,19 +72,42 @@ def check_page_path(out: Path | None, field: str = "out") -> None:
 
 
 @contextmanager
-def progress_lines() -> Iterator[Callable[[str, float], None]]:
-    """A function to be told what is being done and which share is done; a line appears for what is not done at once."""
+def progress_lines(*, quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
+    """A function that shows what is being done, and which share of it is done.
+
+    A line appears only for work that reports a share between 0 and 1, so what is done at once shows nothing.
+
+    **Arguments:**
+
+    - `quiet`: show nothing at all.
+    """
     lines: dict[str, Any] = {}
     with ExitStack() as stack:
 
-        def told(what: str, share: float) -> None:
+        def show(label: str, share: float) -> None:
             from recombine.report import progress
 
-            if what not in lines and 0.0 < share < 1.0:
-                lines[what] = stack.enter_context(progress()).line(what)
-            if what in lines:
-                lines[what].update(share)
+            if label not in lines and 0.0 < share < 1.0:
+                lines[label] = stack.enter_context(progress(quiet=quiet)).line(label)
+            if label in lines:
+                lines[label].update(share)
 
-        yield told
+        yield show
         for line in lines.values():
             line.finish()
+
+
+def keeps_results(store: Path | None) -> None:
+    """To be called by a command that runs trials: Ctrl-C then says how many results it has added to the store."""
+    from recombine.report import count
+    from recombine.runs import Store
+
+    kept = Store(store)
+    before = kept.count()
+
+    def what_is_kept() -> str:
+        new = kept.count() - before
+        verb = "is" if new == 1 else "are"
+        return f"{count(new, 'new result')} {verb} kept in {kept.path}; the same command continues from there"
+
+    on_interrupt(what_is_kept)

@@ -1,66 +1,90 @@
-"""Commands on studies: the demo, reproducing, listing claims, reporting."""
+"""Commands on studies: the demo, reproducing a paper, listing claims, writing a results page."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recombine.cli.shared import (
-    IdleJobsOption,
     JobsOption,
     JsonOption,
     OffsetOption,
+    QuietOption,
     ScaleOption,
     StoreOption,
     check_page_path,
+    keeps_results,
     say,
     say_json,
     say_table,
 )
 from recombine.errors import InputError
 
+if TYPE_CHECKING:
+    from recombine.studies import Reproduction
+
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Where the report goes.")] = Path("recombine-demo.html"),
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The report (.html or .md).")] = Path(
+        "recombine-demo.html"
+    ),
     seed_offset: OffsetOption = 0,
     store: StoreOption = None,
     jobs: JobsOption = 2,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """See an ordinary decoder fail on unseen combinations, why, and two remedies that work (3 minutes)."""
-    from recombine.studies.demonstration import demonstrate
+    """Watch a standard decoder fail on unseen combinations, see why, and see two remedies (about 3 minutes)."""
+    from recombine.studies.demo import run_demo, task_statement
 
     check_page_path(out)
-    demonstrate(out, seed_offset=seed_offset, store=store, jobs=jobs, as_json=as_json, say=say)
+    keeps_results(store)
+    if not as_json:
+        say(task_statement())
+    result = run_demo(seed_offset=seed_offset, store=store, jobs=jobs, quiet=quiet)
+    page = result.page().write(out)
+    if as_json:
+        say_json(result.to_dict() | {"report": str(page)})
+    else:
+        say(result.results_text())
+        say(f"\nReport: {page}        Next: recombine advise --help · recombine reproduce --help")
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(help="A study's name; `recombine claims` lists them.")],
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="A study's name; `recombine claims` lists them.")
+    ],
     scale: ScaleOption = "quick",
     seed_offset: OffsetOption = 0,
     claim: Annotated[
-        list[str] | None, typer.Option("--claim", help="Only this claim; may be given several times.")
+        list[str] | None, typer.Option("--claim", metavar="NUMBER", help="Only this claim; can be repeated.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the store already has.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Also write a page with table and figures (.html or .md).")
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Also write a page with the claims and figures (.html or .md)."
+        ),
     ] = None,
     store: StoreOption = None,
     jobs: JobsOption = 2,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a paper's experiments and judge its claims."""
+    """Run a paper's experiments and decide its claims."""
     from recombine import studies
+    from recombine.report import print_document
     from recombine.runs import Store
-    from recombine.studies.display import TrialProgress, closing_line, opening_line, outcomes_table
-    from recombine.studies.results_page import results_page
+    from recombine.studies.results_page import results_document
+    from recombine.studies.trial_progress import TrialProgress
 
     chosen = studies.load(study)
     check_page_path(out)
-    with TrialProgress(chosen.cost) as shown:
-        found = studies.reproduce(
+    keeps_results(store)
+    with TrialProgress(chosen.cost, quiet=quiet) as shown:
+        reproduction = studies.reproduce(
             chosen,
             scale=scale,
             seed_offset=seed_offset,
@@ -71,74 +95,93 @@ def reproduce(
             on_event=shown,
             on_plan=lambda trials: shown.expect({chosen.name: trials}),
         )
+    document = results_document(reproduction, figures=out is not None, quiet=quiet)
     if as_json:
-        say_json(found.to_dict())
+        say_json(reproduction.to_dict())
     else:
-        say(opening_line(found))
-        say()
-        say_table(outcomes_table(found.outcomes, sources=found.study.sources))
-        say()
-        say(closing_line(found, out, store))
+        print_document(document)
+        say(f"\n{closing_line(reproduction, out, store)}")
     if out is not None:
-        results_page(found).write(out)
+        document.write(out)
 
 
 def claims(
-    study: Annotated[str | None, typer.Argument(help="One study; default: all.")] = None,
+    study: Annotated[str | None, typer.Argument(metavar="STUDY", help="One study; default: all.")] = None,
     scale: ScaleOption = "quick",
     store: StoreOption = None,
-    jobs: IdleJobsOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """List the claims that can be checked, their sources and published values, and verdicts known so far."""
+    """List the claims with their sources, published values, and the verdicts from stored results."""
     from recombine import studies
     from recombine.runs import Store
-    from recombine.studies.display import claim_list
+    from recombine.studies.results_page import claims_table
 
     names = [study] if study is not None else list(studies.STUDIES)
-    kept = Store(store)
-    found = [studies.recall(studies.load(name), scale=scale, store=kept) for name in names]
+    results = [studies.recall(name, scale=scale, store=Store(store)) for name in names]
     if as_json:
-        say_json([one.listing() for one in found])
+        say_json([result.listing() for result in results])
         return
-    for one in found:
-        say(f"{one.study.name} · {one.study.reference}\n")
-        say_table(claim_list(one))
+    for result in results:
+        say(f"{result.study.name} · {result.study.reference}\n")
+        say_table(claims_table(result))
 
 
 def report(
-    study: Annotated[str, typer.Argument(help="A study's name.")],
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="A study's name; `recombine claims` lists them.")
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", help="A .html or .md file (default: STUDY.html here).")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="A .html or .md file (default: STUDY.html here)."),
     ] = None,
     scale: ScaleOption = "quick",
     seed_offset: OffsetOption = 0,
-    beside: Annotated[
-        int | None, typer.Option("--beside", help="Also show what the store holds for this seed offset.")
+    compare: Annotated[
+        int | None,
+        typer.Option(
+            "--compare",
+            metavar="N",
+            help="Also show the stored results with this seed offset, for comparison.",
+        ),
     ] = None,
     store: StoreOption = None,
-    jobs: IdleJobsOption = 1,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a study's page, claims and figures, from what the store holds; nothing is run."""
+    """Write a study's page with claims and figures from stored results; nothing is run."""
     from recombine import studies
     from recombine.runs import Store
-    from recombine.studies.display import closing_line
-    from recombine.studies.results_page import results_page
+    from recombine.studies.results_page import results_document
 
     chosen = studies.load(study)
     check_page_path(out)
-    kept = Store(store)
-    found = studies.recall(chosen, scale=scale, seed_offset=seed_offset, store=kept)
-    if not found.evidence:
+    opened = Store(store)
+    result = studies.recall(chosen, scale=scale, seed_offset=seed_offset, store=opened)
+    if not result.evidence:
         raise InputError(
-            "store", str(kept.path), f"results of {study}; run `recombine reproduce {study}` first"
+            "store", str(opened.path), f"results of {study}; run `recombine reproduce {study}` first"
         )
     others: list[tuple[str, int]] = [(s, seed_offset) for s in studies.SCALES if s not in {scale, "smoke"}]
-    others += [(scale, beside)] if beside is not None and beside != seed_offset else []
-    more = [studies.recall(chosen, scale=s, seed_offset=offset, store=kept) for s, offset in others]
-    path = results_page(found, more=[m for m in more if m.evidence]).write(out or Path(f"{study}.html"))
+    others += [(scale, compare)] if compare is not None and compare != seed_offset else []
+    more = [studies.recall(chosen, scale=s, seed_offset=offset, store=opened) for s, offset in others]
+    document = results_document(result, more=[other for other in more if other.evidence], quiet=quiet)
+    path = document.write(out or Path(f"{study}.html"))
     if as_json:
-        say_json(found.to_dict() | {"page": str(path)})
+        say_json(result.to_dict() | {"page": str(path)})
     else:
-        say(closing_line(found, path, store))
+        say(closing_line(result, path, store))
+
+
+def closing_line(reproduction: Reproduction, page: Path | None, store: Path | None = None) -> str:
+    """How many claims hold, and where the page is or how to get it."""
+    counts = " · ".join(f"{reproduction.count(word)} {word}" for word in ("holds", "fails", "undecided"))
+    where = f"Full page: {page}"
+    if page is None:
+        options = {
+            "--scale": "" if reproduction.scale == "quick" else reproduction.scale,
+            "--seed-offset": reproduction.seed_offset or "",
+            "--store": store or "",
+        }
+        words = "".join(f" {name} {value}" for name, value in options.items() if value)
+        where = f"Full page: recombine report {reproduction.study.name}{words}"
+    return f"{counts}        {where}"

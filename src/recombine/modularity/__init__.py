@@ -1,20 +1,20 @@
-"""A report on the modularity of any net: weights from anywhere, and activity, biases and data where there are any."""
+"""Does a net fall into modules? A report from the weights of any net, and from activity, biases and data if known."""
 
-from recombine.modularity.behaviour import Behaviour
-from recombine.modularity.measure import modularity_report
+from recombine.modularity.analysis import modularity_report
 from recombine.modularity.nulls import Newman, Null
-from recombine.modularity.pictures import weight_maps
 from recombine.modularity.pitfalls import Pitfall
 from recombine.modularity.result import ModularityReport
-from recombine.modularity.verdict import Verdict
+from recombine.modularity.separability import Separability
+from recombine.modularity.verdict import ModularityVerdict
+from recombine.report.figures.weight_maps import weight_maps
 
 __all__ = [
-    "Behaviour",
     "ModularityReport",
+    "ModularityVerdict",
     "Newman",
     "Null",
     "Pitfall",
-    "Verdict",
+    "Separability",
     "modularity_report",
     "weight_maps",
 ]

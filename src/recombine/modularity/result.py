@@ -1,40 +1,54 @@
-"""What `modularity_report` gives back, and the forms in which it can be had."""
+"""The result of `modularity_report`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from recombine._version import __version__
 from recombine.errors import InputError
-from recombine.modularity.behaviour import Behaviour
-from recombine.modularity.finding import Source
+from recombine.metrics.connectivity import Chain, Labels, Live, Module, Perceptron, extract_modules
+from recombine.metrics.connectivity.layered import Orientation
+from recombine.modularity.module_search import Source
 from recombine.modularity.nulls import Newman
-from recombine.modularity.pitfalls import Pitfall
-from recombine.modularity.verdict import Verdict
-from recombine.probes.connectivity import Chain, Labels, Live, Module, Perceptron, extract_modules
+from recombine.modularity.orientation import OrientationSource
+from recombine.modularity.pitfalls import Pitfall, pitfalls
+from recombine.modularity.separability import Separability
+from recombine.modularity.verdict import MAX_P, MIN_Z, MIXED, MODULAR, ModularityVerdict, verdict
+from recombine.report import Document, Report
+from recombine.report.figures.weight_maps import unit_layer_names
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from recombine.report.figures.style import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModularityReport:
-    """Everything that `modularity_report` found. `print(report)` is the report; `to_dict` and `page` give it otherwise.
+class ModularityReport(Report):
+    """What `modularity_report` measured. `print(report)` shows it; `to_dict`, `table` and `page` give its other forms.
 
     Layer l is `weights[l]`. Units come layer by layer, inputs first and outputs last.
 
-    - `weights`: matrices `(units before, units after)`; `live`: which units take part; `labels`: the module of every
+    - `weights`: matrices `(units before, units after)`; `live`: which units are live; `labels`: the module of every
         unit, -1 for dead ones.
     - `modules`: K; `source`: whether the modules of the inputs were known (`"inputs"`), or the number of modules
         (`"number"`), or neither (`"chosen"`).
     - `mass`, `chance`, `score`: `(layers,)`, share of squared weight within modules, what equal weights would give, and
         (mass - chance) / (1 - chance), NaN where all live units are in one module.
-    - `purity`, `participation`: `(layers,)`, means over live units behind each layer.
+    - `disconnection_p`: the share of shuffled nets that fall into as many disconnected parts; `None` for a net in one
+        piece.
+    - `purity`, `participation`: `(layers,)`, means over the live units behind each layer.
     - `collapsed`, `raw`: `(layers, K + 2)` Laplacian eigenvalues; `None` if some layer has fewer live units than K.
-    - `behaviour`: errors and derivatives, `None` without biases, activation and data.
-    - `by_activity`: whether live units were told by their activity, or by weights alone.
+    - `separability`: errors and derivatives; `None` without biases, activation and data.
+    - `by_activity`: whether live units were determined by their activity, or by weights alone.
+    - `orientation`, `orientation_source`: how the matrices were read, and how that is known.
     """
 
     name: str
@@ -47,33 +61,42 @@ class ModularityReport:
     chance: Float[np.ndarray, " layers"]
     score: Float[np.ndarray, " layers"]
     newman: Newman
+    disconnection_p: float | None
     purity: Float[np.ndarray, " layers"]
     participation: Float[np.ndarray, " layers"]
     collapsed: Float[np.ndarray, "layers values"] | None
     raw: Float[np.ndarray, "layers values"] | None
-    behaviour: Behaviour | None
+    separability: Separability | None
     net: Perceptron | None
     means: Sequence[np.ndarray] | None
     by_activity: bool
     threshold: float
     convolutions: int
+    orientation: Orientation
+    orientation_source: OrientationSource
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ModularityVerdict:
         """Modular, partly modular, mixed or undecided, with the sentence that says why."""
-        from recombine.modularity.verdict import verdict
-
         return verdict(self)
 
     @cached_property
     def warnings(self) -> Sequence[Pitfall]:
         """What could mislead a reader of these numbers."""
-        from recombine.modularity.pitfalls import pitfalls
-
         return pitfalls(self)
 
     @property
-    def sizes(self) -> Int[np.ndarray, "places modules"]:
+    def is_disconnected(self) -> bool:
+        """Whether no weight at all joins different modules, and shuffled weights do not fall apart as well."""
+        if self.modules < 2 or self.disconnection_p is None or self.disconnection_p > MAX_P:
+            return False
+        return not any(
+            matrix[(before[:, None] != after) & (before[:, None] >= 0) & (after >= 0)].any()
+            for matrix, before, after in zip(self.weights, self.labels[:-1], self.labels[1:], strict=True)
+        )
+
+    @property
+    def sizes(self) -> Int[np.ndarray, "unit_layers modules"]:
         """Live units of each module among the inputs, in every hidden layer and among the outputs."""
         modules = np.arange(self.modules)
         return np.stack([(values[:, None] == modules).sum(axis=0) for values in self.labels])
@@ -81,7 +104,7 @@ class ModularityReport:
     def extract(self) -> list[Module]:
         """The modules as small nets of their own, which can be called on the whole net's inputs.
 
-        What dead units said on average goes into the biases, if activity or data were given.
+        If activity or data is known, the mean activity of dead units goes into the biases.
 
         ```python
         >>> import numpy as np
@@ -98,28 +121,119 @@ class ModularityReport:
             )
         return extract_modules(self.net, self.labels, means=self.means)
 
-    def __repr__(self) -> str:
-        return f"ModularityReport({self.name!r}: {self.verdict.word}, K = {self.modules})"
+    def table(self, of: Literal["layers", "modules"] = "layers") -> pl.DataFrame:
+        """The layers or the modules as a Polars frame, a row each.
 
-    def __str__(self) -> str:
-        from recombine.modularity.words import text
+        ```python
+        >>> import numpy as np
+        >>> from recombine import modularity_report
+        >>> report = modularity_report([np.kron(np.eye(2), np.ones((3, 3)))] * 2, modules=2)
+        >>> report.table().select("layer", "share", "score").rows()
+        [(1, 1.0, 1.0), (2, 1.0, 1.0)]
+        >>> report.table("modules").rows()
+        [(0, 3, 3, 3), (1, 3, 3, 3)]
 
-        return text(self)
+        ```
+        """
+        import polars as pl
 
-    def figure(self) -> Any:
+        names = unit_layer_names(len(self.live))
+        if of == "modules":
+            columns = {name: self.sizes[layer] for layer, name in enumerate(names)}
+            return pl.DataFrame({"module": np.arange(self.modules), **columns})
+        if of != "layers":
+            raise InputError("of", of, "'layers' or 'modules'")
+        spectra = {} if self.collapsed is None or self.raw is None else {
+            "eigenvalue_collapsed": self.collapsed[:, self.modules - 1],
+            "eigenvalue_raw": self.raw[:, self.modules - 1],
+        }  # fmt: skip
+        return pl.DataFrame(
+            {
+                "layer": np.arange(1, len(self.weights) + 1),
+                "from": names[:-1],
+                "to": names[1:],
+                "units": [len(mask) for mask in self.live[1:]],
+                "live_units": [int(mask.sum()) for mask in self.live[1:]],
+                "share": self.mass,
+                "chance": self.chance,
+                "score": self.score,
+                "purity": self.purity,
+                "participation": self.participation,
+                **spectra,
+            }
+        )
+
+    def document(self) -> Document:
+        """What the report says; `print`, `page` and the notebook show it."""
+        from recombine.modularity.report import document
+
+        return document(self)
+
+    def figure(self) -> Figure:
         """The weight maps, units sorted by module, as a matplotlib figure."""
-        from recombine.modularity.pictures import report_figure
+        from recombine.modularity.report import report_figure
 
         return report_figure(self)
 
-    def page(self) -> Any:
-        """The report with its picture, as a `recombine.report.Page`."""
-        from recombine.modularity.page import page
-
-        return page(self)
-
     def to_dict(self) -> dict[str, Any]:
-        """One object of plain values, as `--json` prints it."""
-        from recombine.modularity.plain import as_dict
+        """One object of plain values, as `--json` prints it: numbers are finite or `None`."""
+        test = self.separability
+        return {
+            "name": self.name,
+            "version": __version__,
+            "verdict": {
+                "word": self.verdict.word,
+                "sentence": self.verdict.sentence,
+                "layer": None if self.verdict.layer is None else self.verdict.layer + 1,
+                "bounds": {"modular": MODULAR, "mixed": MIXED, "z": MIN_Z},
+            },
+            "units": [len(mask) for mask in self.live],
+            "live": [int(mask.sum()) for mask in self.live],
+            "live_by": "activity" if self.by_activity else "weights",
+            "threshold": self.threshold,
+            "modules": {
+                "number": self.modules,
+                "source": self.source,
+                "sizes": self.sizes.tolist(),
+                "labels": [values.tolist() for values in self.labels],
+            },
+            "layers": [
+                {
+                    "layer": layer + 1,
+                    "shape": list(matrix.shape),
+                    "mass": _finite(self.mass[layer]),
+                    "chance": _finite(self.chance[layer]),
+                    "score": _finite(self.score[layer]),
+                    "purity": _finite(self.purity[layer]),
+                    "participation": _finite(self.participation[layer]),
+                    "spectrum_collapsed": _finite_row(self.collapsed, layer),
+                    "spectrum_raw": _finite_row(self.raw, layer),
+                }
+                for layer, matrix in enumerate(self.weights)
+            ],
+            "newman": _all_finite(asdict(self.newman)),
+            "behaviour": None if test is None else _all_finite({**asdict(test), "ratio": test.ratio}),
+            "warnings": [asdict(pitfall) for pitfall in self.warnings],
+        }
 
-        return as_dict(self)
+    def __repr__(self) -> str:
+        return f"ModularityReport({self.name!r}: {self.verdict.word}, K = {self.modules})"
+
+
+def _finite_row(table: np.ndarray | None, layer: int) -> list[float | None] | None:
+    return None if table is None else [_finite(value) for value in table[layer]]
+
+
+def _all_finite(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _all_finite(value)
+        if isinstance(value, dict)
+        else _finite(value)
+        if isinstance(value, float)
+        else value
+        for name, value in values.items()
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None

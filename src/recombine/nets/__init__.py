@@ -1,25 +1,26 @@
 """Stages and architectures. A net is a function of `key` once its settings are fixed."""
 
-from recombine.nets.activations import identity, leaky_relu, sigmoid, tanh
+from recombine.nets.connections import Link, links, staged, weight_matrices, weighted_layers, with_matrices
 from recombine.nets.convnet import cnn_decoder, cnn_encoder, rotation_decoder
-from recombine.nets.convolution import Conv2d, ConvTranspose2d
-from recombine.nets.dense import BatchNorm, BlockLinear, Dropout, LayerNorm, Linear
-from recombine.nets.film import film_net
+from recombine.nets.image_readers import CropAndFlip, image_convnet, image_resnet, image_vit
+from recombine.nets.layers.activations import PReLU, identity, leaky_relu, sigmoid, tanh
+from recombine.nets.layers.convolution import Conv2d, ConvTranspose2d
+from recombine.nets.layers.dense import BlockLinear, Dropout, Linear
+from recombine.nets.layers.noise import activity_noise, noisy
+from recombine.nets.layers.normalisation import BatchNorm, LayerNorm
 from recombine.nets.mlp import mlp
-from recombine.nets.modular import matched_width, modules_then_dense, parallel_mlp
-from recombine.nets.noise import activity_noise, noisy
-from recombine.nets.readers import CropAndFlip, image_convnet, image_resnet, image_vit
-from recombine.nets.rendering import FactorCanvas, RenderLayer, render_layer, render_net
-from recombine.nets.slot_autoencoders import (
-    capacity_of,
+from recombine.nets.modular_mlp import matched_width, modules_then_dense, parallel_mlp
+from recombine.nets.pixel_tokens import pixel_transformer, position_table, spatial_mlp
+from recombine.nets.render_net import FactorCanvas, RenderLayer, render_layer, render_net
+from recombine.nets.slots.slot_autoencoders import (
     decode,
     dense_slots,
     encode,
     posterior_of,
     slot_autoencoder,
 )
-from recombine.nets.slot_decoders import (
-    Drawn,
+from recombine.nets.slots.slot_decoders import (
+    DecodedPixels,
     PixelSample,
     additive_decoder,
     attention_decoder,
@@ -28,12 +29,11 @@ from recombine.nets.slot_decoders import (
     dense_decoder,
     pixels_at,
 )
-from recombine.nets.slot_encoders import slot_attention, slot_transformer
+from recombine.nets.slots.slot_encoders import slot_attention, slot_transformer
 from recombine.nets.stages import (
     Buffer,
     Chain,
     Net,
-    PReLU,
     Reshape,
     evaluate,
     evaluate_stages,
@@ -42,8 +42,6 @@ from recombine.nets.stages import (
     trace,
     trainable,
 )
-from recombine.nets.tokens import pixel_transformer, position_table, spatial_mlp
-from recombine.nets.wiring import Link, links, staged, weight_matrices, weighted_layers, with_matrices
 
 __all__ = [
     "BatchNorm",
@@ -53,7 +51,7 @@ __all__ = [
     "Conv2d",
     "ConvTranspose2d",
     "CropAndFlip",
-    "Drawn",
+    "DecodedPixels",
     "Dropout",
     "FactorCanvas",
     "LayerNorm",
@@ -69,7 +67,6 @@ __all__ = [
     "attention_decoder",
     "bilinear_decoder",
     "broadcast_decoder",
-    "capacity_of",
     "cnn_decoder",
     "cnn_encoder",
     "decode",
@@ -78,7 +75,6 @@ __all__ = [
     "encode",
     "evaluate",
     "evaluate_stages",
-    "film_net",
     "identity",
     "image_convnet",
     "image_resnet",

@@ -1,4 +1,4 @@
-"""Convolutional decoders (codes to pictures) and encoders (pictures to codes)."""
+"""Convolutional decoders (codes to images) and encoders (images to codes)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from recombine.errors import InputError
-from recombine.nets.convolution import Conv2d, ConvTranspose2d
-from recombine.nets.dense import BatchNorm, Linear
+from recombine.nets.layers.convolution import Conv2d, ConvTranspose2d
+from recombine.nets.layers.dense import Linear
+from recombine.nets.layers.normalisation import BatchNorm
 from recombine.nets.stages import Chain, Net, Reshape, Stage
 
 Layer = TypeVar("Layer", bound=Linear | Conv2d | ConvTranspose2d)
 
 
-class Nearest(eqx.Module):
+class NearestResize(eqx.Module):
     """Resizes maps `(batch, height, width, channels)` to `size` × `size` by nearest-neighbour sampling."""
 
     size: int = eqx.field(static=True)
@@ -31,18 +32,18 @@ class Nearest(eqx.Module):
 def cnn_decoder(
     *, inputs: int, width: int, depth: int, size: int = 28, start: int = 7, key: PRNGKeyArray
 ) -> Net:
-    """A transposed-convolution decoder from a code to a `size` × `size` picture.
+    """A transposed-convolution decoder from a code to a `size` × `size` image.
 
     The code becomes a `start` × `start` map of `width` channels; the map is doubled (kernel 4, stride 2)
     until it is at least `size` wide, further blocks keep its size (kernel 3), and a last kernel-3 convolution
-    gives one channel, resized by nearest-neighbour sampling where the map is larger than the picture.
+    produces one channel, resized by nearest-neighbour sampling if the map is larger than the image.
 
     **Arguments:**
 
     - `depth`: hidden blocks after the first; at least the number of doublings.
     - `start`: width of the first map. A `start` of `size / 2^k` needs no resizing.
 
-    Stages `block0` ... `block{depth}` are the maps after their ReLU, `output` is the picture.
+    Stages `block0` ... `block{depth}` are the maps after their ReLU, `output` is the image.
 
     ```python
     >>> import jax
@@ -62,7 +63,7 @@ def cnn_decoder(
         kernel, stride = (4, 2) if block <= doublings else (3, 1)
         layer = ConvTranspose2d(width, width, kernel, stride=stride, padding=1, key=keys[block])
         blocks.append(Chain(layer, jax.nn.relu))
-    resize = [] if start << doublings == size else [Nearest(size)]
+    resize = [] if start << doublings == size else [NearestResize(size)]
     readout = ConvTranspose2d(width, 1, 3, padding=1, key=keys[-1])
     names = (*(f"block{block}" for block in range(depth + 1)), "output")
     return Net(names, (*blocks, Chain(readout, *resize, Reshape((size, size)))))
@@ -71,7 +72,7 @@ def cnn_decoder(
 def cnn_encoder(*, outputs: int, size: int = 28, key: PRNGKeyArray) -> Net:
     """The encoder of the reverse task: three stride-2 convolutions, a dense layer of 128, a linear output.
 
-    Takes pictures `(batch, size, size, 1)`.
+    Takes images `(batch, size, size, 1)`.
 
     ```python
     >>> import jax
@@ -99,7 +100,7 @@ def cnn_encoder(*, outputs: int, size: int = 28, key: PRNGKeyArray) -> Net:
 
 
 def rotation_decoder(*, inputs: int, width: int = 128, deep: bool = False, key: PRNGKeyArray) -> Net:
-    """The decoder from an angle to a 28 × 28 picture, with batch normalisation and a sigmoid output.
+    """The decoder from an angle to a 28 × 28 image, with batch normalisation and a sigmoid output.
 
     **Arguments:**
 

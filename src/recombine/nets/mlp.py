@@ -1,4 +1,4 @@
-"""Multi-layer perceptrons."""
+"""Multi-layer perceptrons (MLPs)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from recombine.errors import InputError
-from recombine.nets.dense import BatchNorm, Linear, he_normal
+from recombine.nets.layers.dense import Linear, he_normal
+from recombine.nets.layers.normalisation import BatchNorm
 from recombine.nets.stages import Chain, Net, Reshape, Stage
 
 
@@ -27,11 +28,11 @@ def mlp(
     normal: bool = False,
     key: PRNGKeyArray,
 ) -> Net:
-    """A perceptron with `depth` hidden layers of `width` units and a linear output.
+    """An MLP with `depth` hidden layers of `width` units and a linear output.
 
     Hidden layers of different widths, such as a bottleneck, are given as `width=(128, 2, 128)`, without `depth`.
     Stages `hidden0` ... give the activations after the non-linearity, `output` the result, reshaped to
-    `outputs` if that is a picture's shape. With `normalise`, batch normalisation stands between each linear
+    `outputs` if that is an image's shape. With `normalise`, there is batch normalisation between each linear
     map and its non-linearity (stages `linear0`, `norm0`, `hidden0`, ...), and hidden weights are drawn
     uniformly with variance 2 / fan_in (He et al. 2015). With `normal`, the weights of all layers are drawn from a
     normal distribution with variance 2 / fan_in; biases stay uniform within ±1/√fan_in.
@@ -70,7 +71,7 @@ def _hidden_widths(width: int | Sequence[int], depth: int | None) -> tuple[int, 
             raise InputError("depth", depth, "a number of hidden layers, 0 or more")
         return (width,) * depth
     if depth is not None:
-        raise InputError("depth", depth, "none: every hidden layer has a width of its own")
+        raise InputError("depth", depth, "None, since width lists the hidden layers")
     return tuple(width)
 
 

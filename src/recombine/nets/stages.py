@@ -1,11 +1,11 @@
-"""Nets as named stages whose outputs can all be read.
+"""Nets as named stages, all of whose outputs are accessible.
 
 Arrays carry the examples on their first axis: a stage maps `(batch, ...)` to `(batch, ...)`. A stage is any
 callable; if it is an Equinox module it is called with a keyword `key`, which is `None` in evaluation and a
-random key in training (dropout draws from it, batch normalisation takes it as the sign to use the batch's
-own statistics). A stage that learns by watching (running statistics) has a method `observe` besides, which
-gives its output in training and the stage as it is afterwards. A stage may also give a named tuple of arrays
-(a picture and the attention behind it), which the next one takes.
+random key in training (dropout draws from it; batch normalisation uses the batch's own statistics if it is
+given). A stage with state (running statistics) also has a method `observe`, which returns its output in
+training and the updated stage. A stage may return a named tuple of arrays (such as an image and the attention
+that produced it), which the next stage receives.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Chain(eqx.Module):
         return self.observe(x, key=key, weight=None)[0]
 
     def observe(self, x: Array, *, key: PRNGKeyArray | None, weight: Array | None) -> tuple[Array, Chain]:
-        """The output, and the chain with what its layers have taken in."""
+        """The output, and the chain with the updated state of its layers."""
         after = []
         for position, layer in enumerate(self.layers):
             own_key = None if key is None else jax.random.fold_in(key, position)
@@ -104,14 +104,14 @@ class Buffer(eqx.Module):
 
 
 def call(stage: Stage, x: Array, *, key: PRNGKeyArray | None) -> Array:
-    """Calls one stage; only modules are offered the key."""
+    """Calls one stage; only modules are passed the key."""
     return stage(x, key=key) if isinstance(stage, eqx.Module) else stage(x)
 
 
 def watch(stage: Stage, x: Array, *, key: PRNGKeyArray | None, weight: Array | None) -> tuple[Array, Stage]:
-    """Calls one stage, and lets it take in what it sees if this is training (a key is given).
+    """Calls one stage and, in training (if a key is given), lets it update its state.
 
-    **Returns:** the output, and the stage as it is afterwards; most stages stay the same.
+    **Returns:** the output and the updated stage; most stages have no state and stay the same.
     """
     if key is not None and hasattr(stage, "observe"):
         return stage.observe(x, key=key, weight=weight)
@@ -126,7 +126,7 @@ def trace(
     perturb: Perturb | None = None,
     noise_key: PRNGKeyArray | None = None,
 ) -> tuple[Array, dict[str, Array]]:
-    """Runs a net and keeps what every stage gives.
+    """Runs a net and keeps the output of every stage.
 
     **Arguments:**
 
@@ -160,11 +160,11 @@ def observe(
     perturb: Perturb | None = None,
     noise_key: PRNGKeyArray | None = None,
 ) -> tuple[Array, dict[str, Array], Any]:
-    """`trace`, and the net with what its stages have taken in (the running statistics of batch normalisation).
+    """`trace`, and the net with the updated state of its stages (the running statistics of batch normalisation).
 
     **Arguments:**
 
-    - `weight`: rows of weight 0 only fill the batch up; batch statistics leave them out.
+    - `weight`: rows of weight 0 only pad the batch; batch statistics ignore them.
 
     ```python
     >>> import jax, jax.numpy as jnp
@@ -182,9 +182,9 @@ def observe(
         noise_key = jax.random.fold_in(key, len(net.stages))
     for position, (name, stage) in enumerate(net.stages):
         own_key = None if key is None else jax.random.fold_in(key, position)
-        x, seen = watch(stage, x, key=own_key, weight=weight)
-        if seen is not stage:
-            after = eqx.tree_at(_stage_at(position), after, seen)
+        x, updated = watch(stage, x, key=own_key, weight=weight)
+        if updated is not stage:
+            after = eqx.tree_at(_stage_at(position), after, updated)
         if perturb is not None and noise_key is not None:
             x = perturb(name, x, jax.random.fold_in(noise_key, position))
         outputs[name] = x
@@ -207,7 +207,7 @@ def trainable(net: PyTree) -> PyTree:
 
 
 def parameter_count(net: PyTree, *, buffers: bool = False) -> int:
-    """The number of trained values, or with `buffers` also of those that are kept fixed.
+    """The number of trained values; with `buffers`, fixed values are counted too.
 
     ```python
     >>> import jax
@@ -222,7 +222,7 @@ def parameter_count(net: PyTree, *, buffers: bool = False) -> int:
 
 
 def _is_float_array(leaf: Any) -> bool:
-    """Also true for the shapes of arrays, so that a net can be counted without being made."""
+    """Also true for the shapes of arrays, so that a net can be counted without being built."""
     return isinstance(leaf, jax.Array | np.ndarray | jax.ShapeDtypeStruct) and jnp.issubdtype(
         leaf.dtype, jnp.inexact
     )
@@ -263,15 +263,15 @@ def evaluate_stages(net: Staged, inputs: np.ndarray | Array, *, batch: int = 64)
 
     ```
     """
-    found = [outputs for _, outputs in _batches(net, inputs, batch)]
-    joined: dict[str, Any] = jax.tree.map(lambda *pieces: np.concatenate(pieces), *found)
+    batches = [outputs for _, outputs in _batches(net, inputs, batch)]
+    joined: dict[str, Any] = jax.tree.map(lambda *pieces: np.concatenate(pieces), *batches)
     return joined
 
 
 def _batches(net: Staged, inputs: np.ndarray | Array, batch: int) -> Iterator[tuple[np.ndarray, Any]]:
-    """Output and stages of `batch` rows at a time; the last batch is filled up and cut again.
+    """Output and stages of `batch` rows at a time; the last batch is padded and its outputs are cut.
 
-    One shape, one compilation: a few spare rows cost far less than compiling for a second shape.
+    All batches have the same shape: a few spare rows cost far less than compiling for a second shape.
     """
     for start in range(0, len(inputs), batch):
         piece = jnp.asarray(inputs[start : start + batch])
@@ -283,15 +283,3 @@ def _batches(net: Staged, inputs: np.ndarray | Array, batch: int) -> Iterator[tu
 @eqx.filter_jit
 def _trace(net: Staged, x: Array) -> tuple[Array, dict[str, Array]]:
     return trace(net, x)
-
-
-class PReLU(eqx.Module):
-    """`max(0, x) + slope * min(0, x)` with one trained slope, 0.25 at the start as in PyTorch."""
-
-    slope: Float[Array, ""]
-
-    def __init__(self, slope: float = 0.25) -> None:
-        self.slope = jnp.asarray(slope, dtype=jnp.float32)
-
-    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
-        return jnp.where(x >= 0, x, self.slope * x)

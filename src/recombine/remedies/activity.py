@@ -1,8 +1,8 @@
 """Penalties on activity and on the weights that carry it, which make nets modular (Qian et al. 2025).
 
-The arithmetic (`weighted_activity_of`, `pushed_activity_of`, `activity_of`) is made of operators alone, so it takes
-arrays of NumPy, JAX and PyTorch alike. The penalties themselves, `(net, trace, batch) -> scalar`, go into a
-`recombine.Recipe`, or through `cost` into a training loop of one's own.
+The arithmetic (`weighted_activity_of`, `pushed_activity_of`, `activity_of`) uses operators only, so it takes arrays of
+NumPy, JAX and PyTorch alike. The penalties go into a `recombine.Recipe`, or into your own training loop as
+`weighted_activity(net, x)`. `recombine.torch` has the same for PyTorch modules.
 
 **Reference:** Qian, Liang and Fiete, Modular connectivity in neural networks emerges from Poisson noise-motivated
 regularisation, and promotes robustness and compositional generalisation, 2025, arXiv 2512.13707.
@@ -17,8 +17,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from recombine.errors import InputError
-from recombine.nets import Link, links, staged, trace
-from recombine.nets.wiring import with_squared_weights
+from recombine.nets import Link, links
+from recombine.nets.connections import with_squared_weights
+from recombine.remedies.penalties import as_penalty
 
 Activities = Mapping[str, Array]
 
@@ -33,7 +34,7 @@ def power_of(activity: Any, alpha: float) -> Any:
         return activity * activity
     if alpha >= 1:
         return abs(activity) if alpha == 1 else abs(activity) ** alpha
-    silent = activity == 0  # where the slope is infinite: let no gradient through
+    silent = activity == 0  # there the slope is infinite: let no gradient through
     return (abs(activity) + silent) ** alpha * ~silent
 
 
@@ -92,32 +93,35 @@ def activity_of(activity: Any, *, alpha: float = 2.0) -> Any:
     return power_of(activity, alpha).sum() / len(activity)
 
 
+@as_penalty
 def weighted_activity(
-    net: Any, trace: Activities, batch: Any, *, alpha: float = 2.0, stages: Sequence[str] | None = None
+    net: Any, outputs: Activities, batch: Any, *, alpha: float = 2.0, stages: Sequence[str] | None = None
 ) -> Float[Array, ""]:
     """The weighted-activity penalty Σ_l E Σ_i |a_i^l|^alpha Σ_j (w_ij^{l+1})², over the hidden layers of a net.
 
-    Inputs and biases are not penalised. Dense and convolutional layers; a convolution is penalised by the
-    variance that arrives at all of its output pixels. Differentiable in activity and weights.
+    Inputs and biases are not penalised. A convolution is penalised by the variance that arrives at all of its output
+    pixels. Differentiable in activity and weights.
 
     **Arguments:**
 
+    - `net`: a net with stages, or Equinox's own `MLP` or `Sequential` of dense and convolutional layers.
+    - `x`: the batch's inputs, `(batch, ...)`.
+    - `alpha`: see `weighted_activity_of`.
     - `stages`: the stages whose activity counts; by default all that a linear map reads.
 
     ```python
-    >>> import jax, jax.numpy as jnp
-    >>> from recombine.nets import mlp, trace
+    >>> import equinox as eqx, jax, jax.numpy as jnp
     >>> from recombine.remedies import weighted_activity
-    >>> net = mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0))
-    >>> output, stages = trace(net, jnp.ones((5, 3)))
-    >>> float(weighted_activity(net, stages, None)) > 0
+    >>> net = eqx.nn.MLP(3, 2, width_size=8, depth=2, key=jax.random.key(0))
+    >>> gradients = eqx.filter_grad(lambda net: 1e-3 * weighted_activity(net, jnp.ones((5, 3))))(net)
+    >>> bool((gradients.layers[1].weight != 0).any())
     True
 
     ```
     """
     total = jnp.zeros(())
     for link in _hidden_links(net, stages):
-        activity = link.reads(trace[link.source])  # type: ignore[index]
+        activity = link.reads(outputs[link.source])  # type: ignore[index]
         if activity.ndim > 2:  # pictures or tokens
             total = total + pushed_activity_of(activity, with_squared_weights(link.layer), alpha=alpha)
         else:
@@ -125,50 +129,29 @@ def weighted_activity(
     return total
 
 
+@as_penalty
 def activity(
-    net: Any, trace: Activities, batch: Any, *, alpha: float = 2.0, stages: Sequence[str] | None = None
+    net: Any, outputs: Activities, batch: Any, *, alpha: float = 2.0, stages: Sequence[str] | None = None
 ) -> Float[Array, ""]:
-    """`activity_of` the hidden stages, summed: activity decay."""
+    """Activity decay: `activity_of` the hidden stages, summed.
+
+    **Arguments:** those of `weighted_activity`.
+    """
     total = jnp.zeros(())
     for link in _hidden_links(net, stages):
-        total = total + activity_of(trace[link.source], alpha=alpha)  # type: ignore[index]
+        total = total + activity_of(outputs[link.source], alpha=alpha)  # type: ignore[index]
     return total
-
-
-def cost(net: Any, x: Array, penalty: Callable[..., Array] = weighted_activity, **settings: Any) -> Array:
-    """A penalty in a training loop of one's own: `loss + 1e-3 * cost(net, x)`.
-
-    **Arguments:**
-
-    - `net`: a net with stages, or Equinox's own `MLP` or `Sequential` of dense and convolutional layers.
-    - `x`: the batch's inputs, `(batch, ...)`.
-    - `penalty`: any of this package's penalties, by default `weighted_activity`.
-    - `settings`: passed on to it.
-
-    ```python
-    >>> import equinox as eqx, jax, jax.numpy as jnp
-    >>> from recombine.remedies import cost
-    >>> net = eqx.nn.MLP(3, 2, width_size=8, depth=2, key=jax.random.key(0))
-    >>> gradients = eqx.filter_grad(lambda net: 1e-3 * cost(net, jnp.ones((5, 3))))(net)
-    >>> bool((gradients.layers[1].weight != 0).any())
-    True
-
-    ```
-    """
-    readable = staged(net)
-    _, activities = trace(readable, x)
-    return penalty(readable, activities, (x, None), **settings)
 
 
 def _hidden_links(net: Any, stages: Sequence[str] | None) -> list[Link]:
     """The links that read a stage, or only some stages."""
-    found = [link for link in links(net) if link.source is not None]
+    hidden = [link for link in links(net) if link.source is not None]
     if stages is None:
-        return found
-    known = [link.source for link in found]
+        return hidden
+    known = [link.source for link in hidden]
     unknown = [name for name in stages if name not in known]
     if unknown:
         raise InputError(
             "stages", unknown[0], f"stages that a linear map reads: {', '.join(map(str, known))}"
         )
-    return [link for link in found if link.source in stages]
+    return [link for link in hidden if link.source in stages]

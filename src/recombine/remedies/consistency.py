@@ -1,4 +1,4 @@
-"""An encoder that inverts its decoder on new combinations, too (Wiedemer et al. 2024, arXiv:2310.05327)."""
+"""Makes an encoder invert its decoder on new combinations, too (Wiedemer et al. 2024, arXiv:2310.05327)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
 from recombine.nets import decode, encode
+from recombine.remedies.penalties import as_penalty
 
-MOST_SLOTS = 7
+MAX_SLOTS = 7
 """Slots are matched by trying every order of them."""
 
 
 def matched_distance(
-    wanted: Float[Array, "n slots width"], found: Float[Array, "n slots width"]
+    target: Float[Array, "n slots width"], slots: Float[Array, "n slots width"]
 ) -> Float[Array, " n"]:
     """The squared distance between two sets of slots in the best order, mean over slots.
 
@@ -32,31 +33,32 @@ def matched_distance(
 
     ```
     """
-    count = wanted.shape[1]
-    if count > MOST_SLOTS:
-        raise InputError("slots", count, f"at most {MOST_SLOTS}, because every order of them is tried")
+    count = target.shape[1]
+    if count > MAX_SLOTS:
+        raise InputError("slots", count, f"at most {MAX_SLOTS}, because every order of them is tried")
     orders = jnp.asarray(np.array(list(permutations(range(count)))))
-    apart = ((wanted[:, :, None] - found[:, None]) ** 2).sum(axis=-1)  # (n, slots, slots)
+    apart = ((target[:, :, None] - slots[:, None]) ** 2).sum(axis=-1)  # (n, slots, slots)
     totals = apart[:, jnp.arange(count), orders].mean(axis=-1)  # (n, orders)
     return totals.min(axis=1)
 
 
+@as_penalty
 def compositional_consistency(
     net: Any,
-    trace: Mapping[str, Array],
+    outputs: Mapping[str, Array],
     batch: Any,
     *,
     samples: int = 64,
     stage: str = "slots",
     key: PRNGKeyArray,
 ) -> Float[Array, ""]:
-    """Slots of the batch are shuffled among pictures, decoded, encoded again, and compared with what they were.
+    """Shuffles the batch's slots among pictures, decodes and encodes them again, and compares the slots.
 
-    The shuffled slots and their pictures (cut to 0 ... 1) get no gradient, so that only the encoder learns. Latents are
-    standardised over the batch. A recipe gives the `key` if its `Penalty` is `random`; the authors switch it on after
-    100 to 150 epochs, for which `Penalty.warmup` is the gentle form.
+    The shuffled slots and their pictures (clipped to 0 ... 1) get no gradient, so that only the encoder learns. Latents
+    are standardised over the batch. A recipe passes the `key` if its `Penalty` is `random`; the authors switch it on
+    after 100 to 150 epochs, of which `Penalty.warmup` is a gradual form.
     """
-    slots = jax.lax.stop_gradient(trace[stage])
+    slots = jax.lax.stop_gradient(outputs[stage])
     rows, count, width = slots.shape
     order = jax.random.permutation(key, rows * count)[: min(samples, rows) * count]
     mixed = slots.reshape(rows * count, width)[order].reshape(-1, count, width)

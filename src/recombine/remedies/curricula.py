@@ -1,4 +1,4 @@
-"""Curricula: what to add to the training set so that factors are learnt apart."""
+"""Curricula: rows to add to the training set so that factors are learnt separately."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_single_factors(
     encode: Callable[[np.ndarray], Any],
     positions: Sequence[Any] | None = None,
 ) -> Task:
-    """The stripes curriculum for any task: every level of every factor is also shown alone.
+    """The stripes curriculum for any task: every level of every factor is also shown on its own.
 
     **Arguments:**
 
@@ -30,7 +30,9 @@ def add_single_factors(
     The task with as many further training rows as there are levels in all (2N for two factors of N levels).
 
     ```python
-    >>> from recombine import Part, bump_code, bump_images, bumps, corner_hole
+    >>> from recombine import Part
+    >>> from recombine.spaces import corner_hole
+    >>> from recombine.tasks import bump_code, bump_images, bumps
     >>> from recombine.remedies import add_single_factors
     >>> task = bumps(n=12, hole=Part(corner_hole, low=6))
     >>> more = add_single_factors(task, render=Part(bump_images, n=12), encode=Part(bump_code, n=12))

@@ -6,8 +6,9 @@
 | `compositional_contrast` | Σ_l Σ_{j<k} |∂x_l/∂z_j| |∂x_l/∂z_k|; any decoder, a derivative per latent | 0 |
 | `cross_hessian` | |∂²x/∂z_j ∂z_k|² of different slots, by random directions; any decoder | 1 |
 
-They are penalties in the sense of `recombine.Penalty`. Their arithmetic is open to other training loops:
-`attention_interaction_of` and `contrast_of` are functions of plain arrays.
+In your own training loop: `compositional_contrast(net, x)` for a slot autoencoder and its inputs, or
+`compositional_contrast(decoder, slots)` for any decoder of slots `(batch, slots, width)`. The arithmetic,
+`attention_interaction_of` and `recombine.metrics.slots.contrast_of`, takes arrays of NumPy, JAX and PyTorch.
 """
 
 from __future__ import annotations
@@ -20,19 +21,22 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
-from recombine.nets import Drawn, decode
-from recombine.nets.convolution import forward_differentiable
-from recombine.probes.slots import attention_interaction_of, contrast_of
+from recombine.metrics.slots import attention_interaction_of, contrast_of
+from recombine.nets import DecodedPixels, decode
+from recombine.nets.layers.convolution import forward_differentiable
+from recombine.remedies.penalties import as_penalty
 
 AUTHORS_HEADS = 12
+"""Attention heads in the published models."""
 
 
+@as_penalty
 def attention_interaction(
-    net: Any, trace: Mapping[str, Any], batch: Any, *, stage: str = "decoder"
+    net: Any, outputs: Mapping[str, Any], batch: Any, *, stage: str = "decoder"
 ) -> Float[Array, ""]:
-    """`attention_interaction_of` the weights in a decoder stage's output, a `recombine.nets.Drawn`."""
-    drawn = trace[stage]
-    if not isinstance(drawn, Drawn):
+    """`attention_interaction_of` the weights in a decoder stage's output, `recombine.nets.DecodedPixels`."""
+    drawn = outputs[stage]
+    if not isinstance(drawn, DecodedPixels):
         raise InputError("stage", stage, "a decoder with attention (recombine.nets.attention_decoder)")
     return attention_interaction_of(drawn.attention)
 
@@ -66,19 +70,15 @@ def paper_equivalent_weight(pixels: int, reconstruction: float = 5.0) -> float:
     return 4e-4 * reconstruction * pixels
 
 
-def compositional_contrast(
-    net: Any, trace: Mapping[str, Array], batch: Any, *, stage: str = "slots", rows: int | None = None
+def contrast_at(
+    decoder: Callable[[Array], Array], slots: Float[Array, "batch slots width"]
 ) -> Float[Array, ""]:
-    """`contrast_of` the decoder's Jacobian (Brady et al. 2023), mean over the first `rows` of the batch or all.
-
-    It takes one forward-mode product per latent.
-    """
-    net = forward_differentiable(net)
-    slots = trace[stage] if rows is None else trace[stage][:rows]
+    """`compositional_contrast` of a decoder of slots."""
+    _check_slots(slots)
     _, count, width = slots.shape
 
     def along(direction: Array) -> Array:
-        pushed = jax.jvp(lambda z: decode(net, z), (slots,), (jnp.broadcast_to(direction, slots.shape),))[1]
+        pushed = jax.jvp(decoder, (slots,), (jnp.broadcast_to(direction, slots.shape),))[1]
         return pushed.reshape(len(slots), -1)
 
     directions = jnp.eye(count * width).reshape(-1, count, width)
@@ -87,26 +87,41 @@ def compositional_contrast(
     return contrast_of(lengths.transpose(1, 2, 0)).mean()
 
 
-def cross_hessian(
-    net: Any, trace: Mapping[str, Array], batch: Any, *, stage: str = "slots", key: PRNGKeyArray
+@as_penalty(of_decoder=contrast_at)
+def compositional_contrast(
+    net: Any, outputs: Mapping[str, Array], batch: Any, *, stage: str = "slots", rows: int | None = None
 ) -> Float[Array, ""]:
-    """An unbiased draw of Σ_{j≠k} |∂²x/∂z_j ∂z_k|², summed over outputs, mean over the batch.
+    """Σ_l Σ_{j<k} |∂x_l/∂z_j| |∂x_l/∂z_k|, mean over the batch: 0 if each output depends on one slot.
 
-    Two different slots are drawn for every row and a Gaussian direction in each; for K slots the squared second
-    derivative along both, times the K (K - 1) ordered pairs, has the sum as its mean. No Hessian is formed. A recipe
-    gives the `key` if its `Penalty` is `random`.
+    It takes one forward-mode product per latent (Brady et al. 2023).
+
+    **Arguments:**
+
+    - `net`, `x`: a net with a stage of slots, and its inputs; or a decoder, and its slots `(batch, slots, width)`.
+    - `rows`: use the first rows of the batch only.
+
+    ```python
+    >>> import jax, jax.numpy as jnp
+    >>> from recombine.remedies import compositional_contrast
+    >>> slots = jax.random.normal(jax.random.key(0), (4, 2, 3))
+    >>> separate = compositional_contrast(lambda z: z.reshape(4, -1) ** 2, slots)
+    >>> together = compositional_contrast(lambda z: z.sum(axis=1), slots)
+    >>> round(float(separate), 3), round(float(together), 3)
+    (0.0, 3.0)
+
+    ```
     """
     net = forward_differentiable(net)
-    return cross_hessian_of(lambda z: decode(net, z), trace[stage], key=key).mean()
+    slots = outputs[stage] if rows is None else outputs[stage][:rows]
+    return contrast_at(lambda z: decode(net, z), slots)
 
 
 def cross_hessian_of(
     decoder: Callable[[Array], Array], slots: Float[Array, "batch slots width"], *, key: PRNGKeyArray
 ) -> Float[Array, " batch"]:
-    """`cross_hessian` of any decoder of batches, for every row."""
+    """`cross_hessian` of a decoder of slots, for every row."""
+    _check_slots(slots)
     batch, count, _ = slots.shape
-    if count < 2:
-        raise InputError("slots", slots.shape, "two slots or more")
     choose, draw = jax.random.split(key)
     order = jax.vmap(lambda k: jax.random.permutation(k, count)[:2])(jax.random.split(choose, batch))
     drawn = jax.random.normal(draw, (2, *slots.shape))
@@ -118,3 +133,35 @@ def cross_hessian_of(
 
     second = jax.jvp(slope, (slots,), (right,))[1]
     return count * (count - 1) * (second.reshape(batch, -1) ** 2).sum(axis=1)
+
+
+@as_penalty(of_decoder=lambda decoder, slots, *, key: cross_hessian_of(decoder, slots, key=key).mean())
+def cross_hessian(
+    net: Any, outputs: Mapping[str, Array], batch: Any, *, stage: str = "slots", key: PRNGKeyArray
+) -> Float[Array, ""]:
+    """An unbiased draw of Σ_{j≠k} |∂²x/∂z_j ∂z_k|², summed over outputs, mean over the batch.
+
+    Two different slots are drawn for every row and a Gaussian direction in each. For K slots, the squared second
+    derivative along both, times the K (K - 1) ordered pairs, has this sum as its mean. No Hessian is formed.
+
+    **Arguments:**
+
+    - `net`, `x`: as for `compositional_contrast`.
+    - `key`: a recipe passes it if its `Penalty` is `random`.
+
+    ```python
+    >>> import jax
+    >>> from recombine.remedies import cross_hessian
+    >>> slots = jax.random.normal(jax.random.key(0), (4, 2, 3))
+    >>> float(cross_hessian(lambda z: (z**3).sum(axis=1), slots, key=jax.random.key(1)))  # slots add up
+    0.0
+
+    ```
+    """
+    net = forward_differentiable(net)
+    return cross_hessian_of(lambda z: decode(net, z), outputs[stage], key=key).mean()
+
+
+def _check_slots(slots: Any) -> None:
+    if slots.ndim != 3 or slots.shape[1] < 2:
+        raise InputError("slots", tuple(slots.shape), "(batch, slots, width) with two slots or more")

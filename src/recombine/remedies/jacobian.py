@@ -1,4 +1,4 @@
-"""What activity noise costs to second order, without drawing any: the faithful form of weighted activity.
+"""The cost of activity noise to second order, without drawing any: the exact form of weighted activity.
 
 With independent noise of variance σ²|a|^alpha on the hidden units, the expected loss of a net with K outputs grows by
 
@@ -12,22 +12,30 @@ layer, a local surrogate for earlier ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from recombine.errors import InputError
-from recombine.nets import trace as run
+from recombine.nets import trace
 from recombine.remedies.activity import power_of
+from recombine.remedies.penalties import as_penalty
 
 Loss = Literal["squared", "cross-entropy"]
 
 
+def check_loss(loss: str) -> None:
+    """Refuses losses whose curvature is not known here."""
+    if loss not in get_args(Loss):
+        raise InputError("loss", loss, "'squared' or 'cross-entropy'")
+
+
+@as_penalty
 def jacobian_activity(
     net: Any,
-    trace: Mapping[str, Array],
+    outputs: Mapping[str, Array],
     batch: Any,
     *,
     alpha: float = 2.0,
@@ -46,16 +54,15 @@ def jacobian_activity(
     - `loss`: with `"cross-entropy"` the length of ∂y/∂a is taken in the curvature of the loss, diag(p) - ppᵀ
         (Gauss-Newton), which itself is held fixed; outputs `(batch, parts, classes)` are summed over parts. Noise
         of level σ then stands for a weight of σ² / (2 · parts).
-    - `key`: for random projections; a recipe gives it if its `Penalty` is `random`.
+    - `key`: for random projections; a recipe passes it if its `Penalty` is `random`.
 
     ```python
     >>> import jax, jax.numpy as jnp
-    >>> from recombine.nets import mlp, trace
+    >>> from recombine.nets import mlp
     >>> from recombine.remedies import jacobian_activity, weighted_activity
     >>> net = mlp(inputs=3, width=8, depth=1, outputs=2, key=jax.random.key(0))
     >>> x = jnp.ones((5, 3))
-    >>> _, activities = trace(net, x)
-    >>> exact, local = (f(net, activities, (x, None)) for f in (jacobian_activity, weighted_activity))
+    >>> exact, local = jacobian_activity(net, x), weighted_activity(net, x)
     >>> bool(jnp.isclose(exact, local))  # one hidden layer: the same
     True
 
@@ -70,11 +77,11 @@ def jacobian_activity(
         raise InputError("stages", unknown[0], f"hidden stages: {', '.join(names)}")
 
     def output(shifts: Mapping[str, Array]) -> Array:
-        return run(net, batch[0], perturb=_shift(shifts), noise_key=jax.random.key(0))[0]
+        return trace(net, batch[0], perturb=_shift(shifts), noise_key=jax.random.key(0))[0]
 
-    activities = {name: trace[name] for name in chosen}
-    outputs, pull = jax.vjp(output, jax.tree.map(jnp.zeros_like, activities))
-    directions = _directions(outputs, loss, projections, key)
+    activities = {name: outputs[name] for name in chosen}
+    y, pull = jax.vjp(output, jax.tree.map(jnp.zeros_like, activities))
+    directions = _directions(y, loss, projections, key)
 
     def squares(direction: Array) -> Array:
         (gradients,) = pull(direction)
@@ -82,7 +89,7 @@ def jacobian_activity(
         return sum(parts, start=jnp.zeros(()))
 
     total = jax.vmap(squares)(directions).sum()
-    return total / (len(outputs) * (projections or 1))
+    return total / (len(y) * (projections or 1))
 
 
 def _shift(shifts: Mapping[str, Array]) -> Callable[[str, Array, PRNGKeyArray], Array]:
@@ -93,8 +100,7 @@ def _directions(
     outputs: Float[Array, "batch ..."], loss: Loss, projections: int, key: PRNGKeyArray | None
 ) -> Float[Array, "directions batch *shape"]:
     """Vectors v whose Σ v vᵀ (or its mean over random ones) is the curvature of the loss in the outputs."""
-    if loss not in {"squared", "cross-entropy"}:
-        raise InputError("loss", loss, "'squared' or 'cross-entropy'")
+    check_loss(loss)
     if projections:
         assert key is not None
         drawn = jax.random.normal(key, (projections, *outputs.shape))
@@ -103,9 +109,9 @@ def _directions(
         drawn = jnp.broadcast_to(jnp.eye(size).reshape(size, 1, *outputs.shape[1:]), (size, *outputs.shape))
     if loss == "squared":
         return drawn
-    chance = jax.lax.stop_gradient(jax.nn.softmax(outputs))
-    drawn = jnp.sqrt(chance) * drawn
-    return drawn - chance * drawn.sum(axis=-1, keepdims=True)
+    probability = jax.lax.stop_gradient(jax.nn.softmax(outputs))
+    drawn = jnp.sqrt(probability) * drawn
+    return drawn - probability * drawn.sum(axis=-1, keepdims=True)
 
 
 def penalty_weight(level: float, outputs: int) -> float:

@@ -1,58 +1,73 @@
-"""Penalties that force every factor to be drawn as a stripe (Liang et al. 2025).
+"""One call for all penalties: `penalty(net, x)` in your own training loop, and the same function inside a `Recipe`.
 
-Both act on a render layer's canvases, Σ_j λ_tj l_tj r_tjᵀ for each level t. They are penalties in the sense
-of `recombine.Penalty`, `(net, trace, batch) -> scalar`, and their arithmetic is open to other training loops:
-`entropy_of` and `variance_of` are functions of plain arrays.
+The compiled loop of `recombine.fit` has run the net already, so it calls a penalty with three arguments: the net, the
+outputs of all its stages, and the batch. In your own loop you have the net and its inputs; `as_penalty` makes a
+function that accepts both.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
-from recombine.nets import render_layer
+from recombine.errors import InputError
+from recombine.nets import staged, trace
+
+PenaltyFunction: TypeAlias = Callable[..., Array]
 
 
-def entropy_of(spectrum: Float[Array, "levels rank"], *, floor: float = 1e-8) -> Float[Array, ""]:
-    """Entropy of the shares λ² / Σλ² of every level's spectrum, in nats, summed over levels.
+def as_penalty(
+    function: PenaltyFunction | None = None,
+    *,
+    weights_only: bool = False,
+    of_decoder: PenaltyFunction | None = None,
+) -> Any:
+    """A decorator: makes `function(net, stages, batch, **settings)` callable as `penalty(net, x, **settings)`, too.
 
-    H = -Σ_t Σ_j p ln p with p = max(λ_tj² / Σ_j' λ_tj'², floor). Zero (up to the floor) if and only if every
-    level's matrix has rank 1; at most levels · ln(rank).
+    **Arguments:**
+
+    - `weights_only`: the function looks at weights only, so `x` is not needed.
+    - `of_decoder`: called as `of_decoder(decoder, slots, **settings)` if `net` is a plain decoder function.
 
     ```python
-    >>> import jax.numpy as jnp
-    >>> from recombine.remedies.penalties import entropy_of
-    >>> flat, single = jnp.ones((1, 4)), jnp.array([[1.0, 0.0, 0.0, 0.0]])
-    >>> [round(float(entropy_of(spectrum)), 4) for spectrum in (flat, single)]
-    [1.3863, 0.0]
+    >>> import equinox as eqx, jax, jax.numpy as jnp
+    >>> from recombine import Part, Penalty
+    >>> from recombine.remedies import as_penalty, l2
+    >>> @as_penalty
+    ... def mean_activity(net, stages, batch):
+    ...     return stages["hidden0"].mean()
+    >>> net = eqx.nn.MLP(3, 2, width_size=8, depth=1, key=jax.random.key(0))
+    >>> mean_activity(net, jnp.ones((5, 3))).shape
+    ()
+    >>> Penalty(Part(l2), 1e-4).weight
+    0.0001
 
     ```
     """
-    energy = spectrum**2
-    share = jnp.maximum(energy / energy.sum(axis=1, keepdims=True), floor)
-    return -(share * jnp.log(share)).sum()
+    if function is None:
+        return lambda function: as_penalty(function, weights_only=weights_only, of_decoder=of_decoder)
+    own = function
 
+    @wraps(own)
+    def penalty(net: Any, *inputs: Any, **settings: Any) -> Array:
+        if len(inputs) == 2:  # stages and batch, from the compiled loop
+            return own(net, *inputs, **settings)
+        x = inputs[0] if inputs else settings.pop("x", None)
+        if of_decoder is not None and not hasattr(net, "stages"):
+            return of_decoder(net, x, **settings)
+        readable = staged(net)
+        if weights_only:
+            return own(readable, {}, (x, None), **settings)
+        if x is None:
+            raise InputError("x", None, f"the batch's inputs: {own.__name__}(net, x)")
+        _, stages = trace(readable, x)
+        return own(readable, stages, (x, None), **settings)
 
-def variance_of(vectors: Float[Array, "levels a b"], *, axis: int) -> Float[Array, ""]:
-    """Unbiased variance along `axis`, summed over everything else: zero if all vectors are constant."""
-    return vectors.var(axis=axis, ddof=1).sum()
-
-
-def spectrum_entropy(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
-    """Pushes every level's matrix to rank 1: `entropy_of` all canvases' spectra."""
-    return sum((entropy_of(canvas.spectrum) for canvas in render_layer(net).canvases), start=jnp.zeros(()))
-
-
-def flatness(net: Any, trace: Any, batch: Any, *, normalised: bool = False) -> Float[Array, ""]:
-    """Pushes the vectors of every level's matrix to be constant, so that a rank-1 matrix is a stripe.
-
-    The published penalty acts on the raw vectors, which could also meet it by shrinking. With `normalised` it
-    acts on unit vectors, which cannot.
-    """
-    total = jnp.zeros(())
-    for canvas in render_layer(net).canvases:
-        used = canvas.normalised() if normalised else canvas
-        total = total + variance_of(used.columns, axis=1) + variance_of(used.rows, axis=2)
-    return total
+    _, _, _, *settings = inspect.signature(own).parameters.values()
+    shown = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("net", "x")]
+    penalty.__signature__ = inspect.Signature([*shown, *settings])  # type: ignore[attr-defined]
+    return penalty

@@ -1,4 +1,4 @@
-"""Penalties on weights alone: L1, L2, and the products of neighbouring layers L12 and L21. Biases are free.
+"""Penalties on weights only: L1, L2, and the products of neighbouring layers L12 and L21. Biases are not penalised.
 
 The sums `l1_of`, ..., `l21_of` take a list of weight matrices `(units before, units after)` of NumPy, JAX or PyTorch.
 """
@@ -12,7 +12,8 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from recombine.nets import weighted_layers
-from recombine.nets.wiring import connections
+from recombine.nets.connections import connections
+from recombine.remedies.penalties import as_penalty
 
 
 def l1_of(weights: Sequence[Any]) -> Any:
@@ -57,21 +58,25 @@ def l21_of(weights: Sequence[Any]) -> Any:
     return sum(((before**2).sum(0) * abs(after).sum(1)).sum() for before, after in pairwise(weights))
 
 
-def l1(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
+@as_penalty(weights_only=True)
+def l1(net: Any, outputs: Any, batch: Any) -> Float[Array, ""]:
     """`l1_of` all linear maps of the net, convolutions included."""
     return l1_of([layer.weight for layer in weighted_layers(net)])
 
 
-def l2(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
+@as_penalty(weights_only=True)
+def l2(net: Any, outputs: Any, batch: Any) -> Float[Array, ""]:
     """`l2_of` all linear maps of the net, convolutions included."""
     return l2_of([layer.weight for layer in weighted_layers(net)])
 
 
-def l12(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
+@as_penalty(weights_only=True)
+def l12(net: Any, outputs: Any, batch: Any) -> Float[Array, ""]:
     """`l12_of` the maps that read stages or the input; a convolution counts by channel."""
     return l12_of(connections(net))
 
 
-def l21(net: Any, trace: Any, batch: Any) -> Float[Array, ""]:
+@as_penalty(weights_only=True)
+def l21(net: Any, outputs: Any, batch: Any) -> Float[Array, ""]:
     """`l21_of` the maps that read stages or the input; a convolution counts by channel."""
     return l21_of(connections(net))

@@ -1,9 +1,25 @@
-"""Tables, pictures and pages. This layer gets arrays and words, and knows nothing of where they come from.
+"""Documents, tables and figures. This layer takes arrays and words, and does not know where they come from.
 
 Importing it is cheap: matplotlib, Jinja2 and Rich are imported when something is drawn, rendered or printed.
 """
 
-from recombine.report.canvas import (
+from recombine.report.document import (
+    Badge,
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Details,
+    Document,
+    Fact,
+    Facts,
+    Only,
+    Picture,
+    Row,
+    Section,
+    Table,
+)
+from recombine.report.figures.canvas import (
     PAGE_WIDTH,
     blank_figure,
     image_figure,
@@ -12,24 +28,32 @@ from recombine.report.canvas import (
     png_bytes,
     svg_bytes,
 )
-from recombine.report.cell_maps import cell_maps
-from recombine.report.content import Code, Column, Details, Page, Picture, Row, Section, Table, Toned
-from recombine.report.curves import layer_curves, loss_curves, tuning_curves
-from recombine.report.images import image_grid
-from recombine.report.interval import Interval, interval
+from recombine.report.figures.cell_maps import cell_maps
+from recombine.report.figures.curves import layer_curves, loss_curves, tuning_curves
+from recombine.report.figures.factor_maps import error_map, error_map_row, map_row, share_map, shared_limits
+from recombine.report.figures.image_grids import image_grid
+from recombine.report.figures.matrices import heat_table, similarity_matrix
+from recombine.report.figures.scaling_plots import fitted_slope, scaling_plot
+from recombine.report.figures.seed_points import seed_points
+from recombine.report.figures.status_grids import status_grid, status_grids
+from recombine.report.figures.style import BASELINE, METHODS, SEEN, UNSEEN, colours, headline, look, sentence
+from recombine.report.figures.unseen_outline import mask_outline, outline_unseen
+from recombine.report.html import html, write_html
+from recombine.report.interface import Report
 from recombine.report.machine import machine
-from recombine.report.maps import error_map, error_map_row, map_row, share_map, shared_limits
 from recombine.report.markdown import markdown, write_markdown
-from recombine.report.matrices import heat_table, similarity_matrix
-from recombine.report.numerals import bracket, count, fixed, number, percent, plus_minus, scientific
-from recombine.report.outline import mask_outline, outline_unseen
-from recombine.report.page import html, write_html
+from recombine.report.numbers import (
+    bracket,
+    count,
+    fixed,
+    number,
+    number_ranges,
+    percent,
+    plus_minus,
+    scientific,
+)
 from recombine.report.progress import ProgressDisplay, ProgressLine, duration, progress
-from recombine.report.scaling import fitted_slope, scaling_plot
-from recombine.report.seeds import seed_points
-from recombine.report.statuses import status_grid, status_grids
-from recombine.report.style import BASELINE, METHODS, SEEN, UNSEEN, colours, headline, look, sentence
-from recombine.report.terminal import print_table, table_text
+from recombine.report.terminal import document_text, print_document, print_table, table_text, terminal_width
 
 __all__ = [
     "BASELINE",
@@ -37,23 +61,29 @@ __all__ = [
     "PAGE_WIDTH",
     "SEEN",
     "UNSEEN",
+    "Badge",
+    "Block",
+    "Bullets",
     "Code",
     "Column",
     "Details",
-    "Interval",
-    "Page",
+    "Document",
+    "Fact",
+    "Facts",
+    "Only",
     "Picture",
     "ProgressDisplay",
     "ProgressLine",
+    "Report",
     "Row",
     "Section",
     "Table",
-    "Toned",
     "blank_figure",
     "bracket",
     "cell_maps",
     "colours",
     "count",
+    "document_text",
     "duration",
     "error_map",
     "error_map_row",
@@ -64,7 +94,6 @@ __all__ = [
     "html",
     "image_figure",
     "image_grid",
-    "interval",
     "layer_curves",
     "look",
     "loss_curves",
@@ -75,10 +104,12 @@ __all__ = [
     "mask_outline",
     "new_figure",
     "number",
+    "number_ranges",
     "outline_unseen",
     "percent",
     "plus_minus",
     "png_bytes",
+    "print_document",
     "print_table",
     "progress",
     "scaling_plot",
@@ -92,6 +123,7 @@ __all__ = [
     "status_grids",
     "svg_bytes",
     "table_text",
+    "terminal_width",
     "tuning_curves",
     "write_html",
     "write_markdown",

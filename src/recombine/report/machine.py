@@ -1,4 +1,4 @@
-"""One line about the machine: enough to judge a running time, nothing that tells whose it is."""
+"""One line about the machine: enough to judge a running time, nothing that identifies its owner."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 
 def machine() -> str:
-    """The processor, the number of cores we may use, the operating system, Python and JAX.
+    """The processor, the number of usable cores, the operating system, and the versions of Python and JAX.
 
-    No host name, user name or path is in it, and JAX is not imported.
+    It contains no host name, user name or path, and JAX is not imported.
 
     ```python
     >>> from recombine.report import machine

@@ -1,4 +1,4 @@
-"""A report as Markdown (the GitHub kind), with its pictures as files in a folder beside it."""
+"""A document as GitHub-flavoured Markdown, with its pictures as files in a folder next to it."""
 
 from __future__ import annotations
 
@@ -8,49 +8,72 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from recombine.report.canvas import png_bytes, svg_bytes
-from recombine.report.content import Block, Code, Details, Page, Picture, Table
-from recombine.report.files import write_file
+from recombine.durable import write_file
+from recombine.report.document import (
+    Block,
+    Bullets,
+    Code,
+    Details,
+    Document,
+    Fact,
+    Facts,
+    Picture,
+    Table,
+    shown,
+)
+from recombine.report.figures.canvas import png_bytes
 from recombine.report.marks import spans, without_marks
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#~&])")
 _RULES = {"left": ":---", "right": "---:", "centre": ":---:"}
 
 
-def markdown(page: Page, folder: str) -> str:
-    """The page as Markdown.
+def markdown(document: Document, folder: str) -> str:
+    """The document as Markdown.
 
     **Arguments:**
 
-    - `folder`: where the pictures are, as seen from the page.
+    - `folder`: where the pictures are, relative to the page.
     """
-    parts = [f"# {_marked(page.title)}", _marked(page.lead)]
-    for section in page.sections:
-        parts += [f"## {_marked(section.heading)}", *_blocks(section.blocks, folder)]
-    if page.footer:
-        lines = [f"{_escaped(label)}: {_marked(value)}" for label, value in page.footer.items()]
+    parts = [f"# {_marked(document.title)}", _marked(document.lead)]
+    for section in document.sections:
+        if section.where == "terminal":
+            continue
+        parts += [f"## {_marked(section.heading)}"] if section.heading else []
+        parts += _blocks(section.blocks, folder)
+    if document.footer:
+        lines = [f"{_escaped(label)}: {_marked(value)}" for label, value in document.footer.items()]
         parts += ["---", "<br>\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
-def write_markdown(page: Page, path: Path) -> None:
-    """Writes `name.md`, and every picture as PNG and SVG in the folder `name`; pictures first."""
+def write_markdown(document: Document, path: Path) -> None:
+    """Writes `name.md`, and every picture as PNG in the folder `name`; pictures first."""
     folder = path.with_suffix("")
-    for picture in page.pictures():
-        write_file(folder / f"{picture.name}.png", png_bytes(picture.figure))
-        write_file(folder / f"{picture.name}.svg", svg_bytes(picture.figure))
-    write_file(path, markdown(page, folder.name).encode())
+    for picture in document.pictures():
+        write_file(folder / f"{picture.name}.png", png_bytes(picture.drawn))
+    write_file(path, markdown(document, folder.name).encode())
 
 
 def _blocks(blocks: Sequence[Block], folder: str) -> list[str]:
     parts: list[str] = []
-    for block in blocks:
+    for block in shown(blocks, "page"):
         if isinstance(block, str):
             parts.append(_marked(block))
         elif isinstance(block, Table):
             parts += _table(block)
         elif isinstance(block, Picture):
             parts += _picture(block, folder)
+        elif isinstance(block, Facts):
+            lines = (f"- **{_escaped(fact.label)}**: {_statement(fact)}" for fact in block.facts)
+            parts.append("\n".join(lines))
+        elif isinstance(block, Bullets):
+            parts.append(
+                "\n".join(
+                    f"{f'{number}.' if block.numbered else '-'} {_marked(item)}"
+                    for number, item in enumerate(block.items, start=1)
+                )
+            )
         elif isinstance(block, Code):
             parts.append(f"```python\n{block.text}\n```")
         elif isinstance(block, Details):
@@ -59,9 +82,13 @@ def _blocks(blocks: Sequence[Block], folder: str) -> list[str]:
     return parts
 
 
+def _statement(fact: Fact) -> str:
+    return f"{fact.badge.text}. {_marked(fact.text)}" if fact.badge else _marked(fact.text)
+
+
 def _picture(picture: Picture, folder: str) -> list[str]:
     target = f"{quote(folder)}/{picture.name}"
-    caption = f"{_marked(picture.caption)} ([vector]({target}.svg))"
+    caption = _marked(picture.caption)
     return [f'<a id="{picture.name}"></a>\n![{_escaped(picture.alt)}]({target}.png)', caption]
 
 

@@ -9,7 +9,7 @@ _MARKS = re.compile(r"`([^`]+)`|\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
 
 class Span(NamedTuple):
-    """A stretch of text that is shown one way."""
+    """A stretch of text with one mark."""
 
     kind: Literal["text", "code", "strong"]
     text: str

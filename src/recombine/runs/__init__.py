@@ -1,17 +1,16 @@
-"""Trials, where they are run and what is kept of them. Importing this does not import JAX."""
+"""Trials: running them, here or in worker processes, and storing their results. Importing this does not import JAX."""
 
-from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started
+from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started, Waiting
 from recombine.runs.executor import execute
 from recombine.runs.fingerprint import code_fingerprint
 from recombine.runs.lease import Lease
 from recombine.runs.result import Result
-from recombine.runs.run import run_trial
-from recombine.runs.store import Entry, Store, StoreWarning
+from recombine.runs.store import Store, StoredTrial, StoreWarning
 from recombine.runs.table import export, table
 from recombine.runs.trial import Trial, canonical_json, from_json
+from recombine.runs.trial_runner import run_trial
 
 __all__ = [
-    "Entry",
     "Event",
     "ExecutionError",
     "Failed",
@@ -22,7 +21,9 @@ __all__ = [
     "Started",
     "Store",
     "StoreWarning",
+    "StoredTrial",
     "Trial",
+    "Waiting",
     "canonical_json",
     "code_fingerprint",
     "execute",

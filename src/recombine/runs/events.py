@@ -1,4 +1,4 @@
-"""What the executor tells while it works, and at the end if not all went well."""
+"""What `execute` reports while it works, and at the end if trials failed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,29 @@ class Failed:
     error: str
 
 
-Event = Started | Progress | Finished | Failed
+@dataclass(frozen=True)
+class Waiting:
+    """Nothing is left to begin but a trial that another process on the same store is running.
+
+    **Arguments:**
+
+    - `pid`, `host`: of that process; `None` if it has just ended.
+    """
+
+    trial: Trial
+    pid: int | None
+    host: str | None
+
+    def __str__(self) -> str:
+        who = "" if self.pid is None else f" (pid {self.pid} on {self.host})"
+        return f"waiting for another process{who} that runs the same trial: {self.trial}"
+
+
+Event = Started | Progress | Waiting | Finished | Failed
 
 
 class ExecutionError(RuntimeError):
-    """Trials have no result, or could not be run at all. What was finished is kept.
+    """Some trials have no result, or none could be run. Finished results are kept.
 
     **Arguments:**
 

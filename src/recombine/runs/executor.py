@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterable
 
 from recombine.errors import InputError, StoreError
-from recombine.runs.attempt import attempt
-from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started
-from recombine.runs.pool import run_in_pool
+from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started, Waiting
+from recombine.runs.leased_run import run_under_lease
 from recombine.runs.result import Result
-from recombine.runs.schedule import RETRY_SECONDS, Schedule
 from recombine.runs.store import Store
 from recombine.runs.trial import Trial
+from recombine.runs.trial_queue import RETRY_SECONDS, TrialQueue
 from recombine.runs.worker import one_line
+from recombine.runs.worker_pool import run_in_pool
 
 _log = logging.getLogger(__name__)
 
@@ -36,10 +36,10 @@ def execute(
 
     **Arguments:**
 
-    - `jobs`: worker processes, each pinned to a core, so that their number does not change a single digit. A
+    - `jobs`: worker processes, each pinned to a core, so that their number does not change any digit. A
         script must then call this under `if __name__ == "__main__":`. 0 runs in this process instead, with as
         many threads as it has; sums may then be taken in another order, and last digits differ.
-    - `on_event`: called with `Started`, `Progress`, `Finished` and `Failed` as they happen. Every distinct
+    - `on_event`: called with `Started`, `Progress`, `Waiting`, `Finished` and `Failed` as they happen. Every distinct
         trial ends in exactly one `Finished` or `Failed`, those from the store included.
     - `fresh`: run also what the store has, and replace it.
     - `cost`: an estimate of a trial's duration, in any unit: long trials are begun first.
@@ -77,41 +77,45 @@ def execute(
             results[event.result.key] = event.result
         elif isinstance(event, Failed):
             failures.append(event)
+        elif isinstance(event, Waiting):
+            _log.warning("%s", event)  # on standard error, unless the program has set up logging
         if on_event is not None:
             on_event(event)
 
     if not fresh:
         for trial in distinct.values():
-            if (known := store.get(trial)) is not None:
-                emit(Finished(known, from_store=True))
-    schedule = Schedule((trial for key, trial in distinct.items() if key not in results), cost)
-    if len(schedule):
+            if (stored := store.get(trial)) is not None:
+                emit(Finished(stored, from_store=True))
+    queue = TrialQueue((trial for key, trial in distinct.items() if key not in results), cost)
+    if len(queue):
         store.check_writable()
     if jobs == 0:
-        _run_here(schedule, store, fresh=fresh, emit=emit)
-    elif len(schedule):
-        run_in_pool(schedule, store, jobs=jobs, fresh=fresh, emit=emit)
+        _run_here(queue, store, fresh=fresh, emit=emit)
+    elif len(queue):
+        run_in_pool(queue, store, jobs=jobs, fresh=fresh, emit=emit)
     if failures:
         raise ExecutionError.of(failures, len(distinct))
     return [results[trial.key] for trial in trials]
 
 
-def _run_here(schedule: Schedule, store: Store, *, fresh: bool, emit: Callable[[Event], None]) -> None:
+def _run_here(queue: TrialQueue, store: Store, *, fresh: bool, emit: Callable[[Event], None]) -> None:
     program: str | None = None
-    while len(schedule):
-        trial = schedule.take(program)
+    while len(queue):
+        trial = queue.take(program)
         if trial is None:
+            for blocked in queue.blocked():
+                emit(Waiting(blocked, *store.holder(blocked)))
             time.sleep(RETRY_SECONDS)
             continue
         program = trial.program
-        ending = _attempt_here(trial, store, fresh=fresh, emit=emit)
+        ending = _run_one_here(trial, store, fresh=fresh, emit=emit)
         if ending is None:
-            schedule.postpone(trial)
+            queue.postpone(trial)
         else:
             emit(ending)
 
 
-def _attempt_here(
+def _run_one_here(
     trial: Trial, store: Store, *, fresh: bool, emit: Callable[[Event], None]
 ) -> Finished | Failed | None:
     def on_start() -> None:
@@ -121,7 +125,7 @@ def _attempt_here(
         emit(Progress(trial, fraction))
 
     try:
-        outcome = attempt(trial, store, fresh=fresh, on_start=on_start, progress=progress)
+        outcome = run_under_lease(trial, store, fresh=fresh, on_start=on_start, progress=progress)
     except StoreError:
         raise
     except Exception as error:

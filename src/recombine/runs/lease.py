@@ -1,13 +1,17 @@
 """Leases: two processes on one store, even on two hosts, do not run one trial twice.
 
-A lease is a file that only one process can create. It names its holder and is touched now and then. If the
-holder is seen to be dead, or has not touched the file for long, anyone may take the lease over. In a very
-unlikely interleaving of three processes two may hold one lease; then a trial is run twice and its result,
-which is the same, is written twice. A lease saves work; it does not guard data.
+A lease is a file that only one process can create. It names its holder, who touches it now and then. If the
+holder is dead, or has not touched the file for long, anyone may take the lease over. In a very unlikely
+interleaving of three processes, two may hold one lease; then a trial is run twice and its result, which is the
+same, is written twice. A lease saves work; it does not guard data.
+
+The file is written under a temporary name and linked into place, so that a lease is never empty, at whatever moment
+its holder is killed. Ages are measured by the clock of the file system, which on a shared one is not this host's.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -17,10 +21,17 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from recombine.runs.liveness import Owner, is_alive
+from recombine.durable import temporary_name
+from recombine.liveness import Owner, is_alive
 
 STALE_AFTER = 120.0
-"""Seconds without a heartbeat after which a holder is taken for dead."""
+"""Seconds without a heartbeat after which a holder is taken for dead. The same holds for a heartbeat that is this far
+in the future: a living holder's next one would have corrected it."""
+
+GARBAGE_AFTER = 2.0
+"""Seconds after which a file that names no holder is removed: long enough to write one where there are no links."""
+
+_NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
 
 
 class Lease:
@@ -60,18 +71,54 @@ def acquire(path: Path, *, stale_after: float = STALE_AFTER) -> Lease | None:
     """The lease at `path`, or `None` while another living process holds it. Does not wait."""
     remove_if_stale(path, stale_after=stale_after)
     content = json.dumps(asdict(Owner.current()) | {"token": uuid.uuid4().hex}).encode()
+    temporary = path.with_name(temporary_name(path.name))
     try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-    except FileExistsError:
-        return None
+        temporary.write_bytes(content)
+        if not _link(temporary, path, content):
+            return None
+    finally:
+        temporary.unlink(missing_ok=True)
     try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-    except OSError:  # a full disk
-        with suppress(OSError):
-            path.unlink()
+        return Lease(path, content, stale_after)
+    except BaseException:  # Ctrl-C, or no more threads
+        path.unlink(missing_ok=True)
         raise
-    return Lease(path, content, stale_after)
+
+
+def holder(path: Path) -> Owner | None:
+    """Who holds the lease at `path`, if anybody does."""
+    try:
+        return _owner(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _link(temporary: Path, path: Path, content: bytes) -> bool:
+    """Makes `path` another name of the temporary file; false if there is such a file already."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if temporary.stat().st_nlink == 2:
+            return True  # a file server did it, but its answer was lost
+        if error.errno not in _NO_LINKS:
+            raise
+        return _create(path, content)
+    return True
+
+
+def _create(path: Path, content: bytes) -> bool:
+    """For file systems without hard links: the lease may be seen, for a moment, before it is written."""
+    try:
+        with open(path, "xb") as file:
+            file.write(content)
+    except FileExistsError:
+        return False
+    except BaseException:  # a full disk, or Ctrl-C
+        path.unlink(missing_ok=True)
+        raise
+    return True
 
 
 def remove_if_stale(path: Path, *, stale_after: float = STALE_AFTER) -> None:
@@ -81,12 +128,12 @@ def remove_if_stale(path: Path, *, stale_after: float = STALE_AFTER) -> None:
     stale lease by a live one, that one is put back.
     """
     try:
-        judged = path.read_bytes()
-        if not _is_stale(path, judged, stale_after):
+        stale = path.read_bytes()
+        if not _is_stale(path, stale, stale_after):
             return
         aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
         os.rename(path, aside)
-        if aside.read_bytes() == judged:
+        if aside.read_bytes() == stale:
             aside.unlink()
         else:
             os.replace(aside, path)
@@ -101,26 +148,32 @@ def sweep_leases(folder: Path, *, stale_after: float = STALE_AFTER) -> None:
             remove_if_stale(path, stale_after=stale_after)
 
 
-def _is_stale(path: Path, content: bytes, stale_after: float) -> bool:
+def _owner(content: bytes) -> Owner | None:
     try:
         data = json.loads(content)
-        owner = Owner(str(data["place"]), int(data["pid"]), str(data["started"]))
+        owner = Owner(data["place"], data["pid"], data["started"])
     except (ValueError, KeyError, TypeError):
-        alive = None  # not fully written yet, or damaged
-    else:
-        alive = is_alive(owner)
-    if alive is False:
+        return None
+    is_valid = isinstance(owner.place, str) and type(owner.pid) is int and isinstance(owner.started, str)
+    return owner if is_valid and owner.pid > 0 else None
+
+
+def _is_stale(path: Path, content: bytes, stale_after: float) -> bool:
+    owner = _owner(content)
+    if owner is not None and is_alive(owner) is False:
         return True
-    return _now(path.parent) - path.stat().st_mtime > stale_after
+    age = _now(path.parent) - path.stat().st_mtime
+    return abs(age) > (min(GARBAGE_AFTER, stale_after) if owner is None else stale_after)
 
 
 def _now(folder: Path) -> float:
-    """The time by the clock of the file system, which on a shared one is not the clock of this host."""
-    probe = folder / f".{uuid.uuid4().hex}.tmp"
+    """The time by the clock of the file system."""
+    probe = folder / temporary_name("clock")
     try:
         probe.touch(exist_ok=False)
         return probe.stat().st_mtime
     except OSError:
         return time.time()
     finally:
-        probe.unlink(missing_ok=True)
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recombine.durable import write_durably
 from recombine.errors import InputError, StoreError
-from recombine.runs.durable import write_durably
 from recombine.runs.result import Result
 
 if TYPE_CHECKING:

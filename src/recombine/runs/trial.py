@@ -1,4 +1,4 @@
-"""The trial: one fully specified piece of work, and its journey through JSON."""
+"""The trial: one fully specified piece of work, and its form in JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.fit.recipe import Recipe
 from recombine.parts import Part, plain
 from recombine.runs.fingerprint import code_fingerprint
+from recombine.source_imports import public_name
+from recombine.training.recipe import Recipe
 
 _PACKAGE = __name__.partition(".")[0]
 _LARGEST_SEED = 2**32 - 1
@@ -70,8 +71,9 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """32 hex digits under which the result is kept: what is asked for, and the code that answers it."""
-        text = f"{canonical_json(self)}\n{code_fingerprint(tuple(self.parts()))}"
+        """32 hex digits under which the result is stored: a hash of the trial and of the code that it runs."""
+        code = code_fingerprint(_parts(self, with_classes=True), trains=self.net is not None)
+        text = f"{canonical_json(self)}\n{code}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @cached_property
@@ -85,8 +87,7 @@ class Trial:
 
     def parts(self) -> Iterator[Part]:
         """Every part of the trial, however deeply nested."""
-        for field in dataclasses.fields(self):
-            yield from _parts(getattr(self, field.name))
+        return _parts(self)
 
     def __str__(self) -> str:
         names = [part.name.rpartition(":")[2] for part in (self.task, self.net) if part is not None]
@@ -150,7 +151,7 @@ def _encode(value: Any, field: str) -> Any:
     if isinstance(value, Part):
         return {"call": value.name, "with": {k: _encode(v, f"{field}.{k}") for k, v in value.settings}}
     if _is_settings(value):
-        name = f"{type(value).__module__}:{type(value).__qualname__}"
+        name = public_name(f"{type(value).__module__}:{type(value).__qualname__}")
         _check_settings_class(type(value), name)
         fields = {f.name: _encode(getattr(value, f.name), f"{field}.{f.name}") for f in _fields(value)}
         return {"class": name, "fields": fields}
@@ -187,15 +188,18 @@ def _check_settings_class(cls: Any, name: str) -> None:
         raise InputError("class", name, "a frozen dataclass")
 
 
-def _parts(value: Any) -> Iterator[Part]:
+def _parts(value: Any, *, with_classes: bool = False) -> Iterator[Part]:
+    """The parts in a value, however deeply nested, and on request the classes of its settings."""
     value = as_part(value)
     if isinstance(value, Part):
         yield value
         for _, setting in value.settings:
-            yield from _parts(setting)
+            yield from _parts(setting, with_classes=with_classes)
     elif _is_settings(value):
+        if with_classes and not isinstance(value, Trial):
+            yield Part(type(value))
         for field in dataclasses.fields(value):
-            yield from _parts(getattr(value, field.name))
+            yield from _parts(getattr(value, field.name), with_classes=with_classes)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _parts(item)
+            yield from _parts(item, with_classes=with_classes)

@@ -1,13 +1,17 @@
 """The worker's side of the pool: a process pinned to one core that runs the trials it is sent.
 
-Orders and answers are JSON. An order is `{"trial", "key", "program", "fresh"}`. Answers are lists that begin with a
-word: `ready`, `started`, `progress` (fraction), `done` (from the store?), `busy` (another process has the
+Orders and replies are JSON. An order is `{"trial", "key", "program", "fresh"}`. Replies are lists that begin with a
+word: `ready`, `started`, `progress` (fraction), `done` (from the store?), `busy` (another process is running the
 trial), `failed` (one line, traceback), `unstorable` (one line: the store cannot be used).
+
+A worker never gets Ctrl-C, which a terminal sends to all processes of a command: its parent starts it with that signal
+blocked, and kills it when the command is to stop.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -18,7 +22,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from recombine.errors import StoreError
-from recombine.runs.attempt import attempt
+from recombine.runs.leased_run import run_under_lease
 from recombine.runs.store import Store
 from recombine.runs.trial import from_json
 
@@ -26,8 +30,8 @@ _PROGRESS_INTERVAL = 0.1
 
 
 def serve(connection: Connection, store_path: str, core: int | None) -> None:
-    """Runs trials until the parent closes the connection or is no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    """Runs trials until the parent closes the connection or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where signals cannot be blocked
     if core is not None:
         os.sched_setaffinity(0, {core})
     threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
@@ -38,7 +42,7 @@ def serve(connection: Connection, store_path: str, core: int | None) -> None:
             order = json.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
-        _send(connection, *_answer(connection, store, order, program))
+        _send(connection, *_reply(connection, store, order, program))
         program = order["program"]
 
 
@@ -47,36 +51,30 @@ def one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _answer(
+def _reply(
     connection: Connection, store: Store, order: dict[str, Any], program: str | None
 ) -> tuple[Any, ...]:
-    """Runs the trial of an order; `program` is what the trial before it had compiled."""
-    told = 0.0
+    """Runs the trial of an order; `program` is the one that the previous trial compiled."""
+    last_report = -math.inf
 
     def begin() -> None:
         _send(connection, "started")
         if program not in {None, order["program"]}:
-            from recombine.fit.memory import forget_programs
+            from recombine.training.freeing_memory import forget_programs
 
             forget_programs()
 
     def progress(fraction: float) -> None:
-        nonlocal told
-        if time.monotonic() - told > _PROGRESS_INTERVAL:
-            told = time.monotonic()
+        nonlocal last_report
+        if time.monotonic() - last_report > _PROGRESS_INTERVAL:
+            last_report = time.monotonic()
             _send(connection, "progress", fraction)
 
     try:
         trial = from_json(order["trial"])
         if trial.key != order["key"]:
             raise RuntimeError("the code was changed while trials were running; run them again")
-        outcome = attempt(
-            trial,
-            store,
-            fresh=order["fresh"],
-            on_start=begin,
-            progress=progress,
-        )
+        outcome = run_under_lease(trial, store, fresh=order["fresh"], on_start=begin, progress=progress)
     except StoreError as error:
         return "unstorable", str(error)
     except Exception as error:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from recombine.errors import InputError
+
+MAX_LEVELS = 10**7
+"""Levels of a factor that is given by their number; they are kept as a tuple, which takes 0.4 GB."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class Factor:
     def __post_init__(self) -> None:
         if not self.levels:
             raise InputError(f"factor {self.name!r}", self.levels, "at least one level")
+        if not all(isinstance(level, Hashable) for level in self.levels):
+            raise InputError(f"factor {self.name!r}", "levels such as lists", "names or numbers")
         if len(set(self.levels)) != len(self.levels):
             twice = next(level for level in self.levels if self.levels.count(level) > 1)
             raise InputError(f"factor {self.name!r}", twice, "levels that are all different")
@@ -53,14 +59,22 @@ class Space:
 
         - `factors`: for every factor its number of levels, or the levels themselves.
         """
-        if not factors:
-            raise InputError("factors", factors, "at least one factor")
+        if not isinstance(factors, Mapping) or not factors:
+            raise InputError(
+                "factors", factors, "at least one factor, such as {'colour': ['red', 'blue'], 'size': 3}"
+            )
         built = []
         for name, levels in factors.items():
-            if isinstance(levels, int | np.integer):
-                if levels < 1:
-                    raise InputError(f"factor {name!r}", levels, "a positive number of levels")
+            field, expected = (
+                f"factor {name!r}",
+                f"a positive number of levels up to {MAX_LEVELS:,}, or the levels",
+            )
+            if isinstance(levels, int | np.integer) and not isinstance(levels, bool):
+                if not 1 <= levels <= MAX_LEVELS:
+                    raise InputError(field, int(levels) if levels < 2**64 else "2^64 or more", expected)
                 levels = range(int(levels))
+            if isinstance(levels, str | bytes | bool) or not isinstance(levels, Iterable):
+                raise InputError(field, levels, expected)
             built.append(Factor(name, tuple(levels)))
         object.__setattr__(self, "factors", tuple(built))
 
@@ -77,7 +91,7 @@ class Space:
     @property
     def n_cells(self) -> int:
         """How many combinations there are."""
-        return int(np.prod(self.shape))
+        return prod(self.shape)  # exact, where NumPy's product would overflow
 
     @cached_property
     def cells(self) -> Int[np.ndarray, "cells factors"]:

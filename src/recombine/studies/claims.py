@@ -1,7 +1,7 @@
 """Claims: statements of a paper as executable checks.
 
-A claim is checked on evidence, the named arms of an experiment with their values for every seed. Its verdict
-is made of conditions, each a measured number per seed against a threshold that was fixed beforehand.
+A claim is checked against evidence: the named arms of an experiment, with their values for every seed. Its verdict
+combines conditions. Each condition compares one measured number per seed with a threshold that was fixed beforehand.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "==": "="}
 
 @dataclass(frozen=True)
 class Arm:
-    """The results of one experimental arm: every value with the seeds on its first axis."""
+    """The results of one experimental arm; the first axis of every value is the seed."""
 
     seeds: tuple[int, ...]
     status: tuple[str, ...]
@@ -49,7 +49,7 @@ class Arm:
         return Arm(seeds, tuple(s for result in results for s in result.status), values, curves)
 
     def share_of_blank(self, side: Literal["in", "out"]) -> np.ndarray:
-        """The error on seen or unseen cells as a share of the blank picture's, for every seed."""
+        """The error on seen or unseen cells divided by that of a blank image, for every seed."""
         return self[f"error_{side}"] / self[f"baseline_blank_{side}"]
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -63,11 +63,11 @@ def _names(results: Sequence[Result], field: str) -> list[str]:
 
 
 def _joined(results: Sequence[Result], field: str, name: str) -> np.ndarray:
-    """One value of all results, NaN for those without it (all their seeds diverged)."""
-    found = [getattr(result, field).get(name) for result in results]
-    shape = next(array.shape[1:] for array in found if array is not None)
+    """One value of all results; NaN for results without it (all their seeds diverged)."""
+    present = [getattr(result, field).get(name) for result in results]
+    shape = next(array.shape[1:] for array in present if array is not None)
     missing = [np.full((len(result.trial.seeds), *shape), np.nan) for result in results]
-    arrays = [gap if array is None else array for array, gap in zip(found, missing, strict=True)]
+    arrays = [gap if array is None else array for array, gap in zip(present, missing, strict=True)]
     if field == "curves":  # a run that stopped early has fewer records
         length = max(array.shape[1] for array in arrays)
         arrays = [np.pad(a, [(0, 0), (0, length - a.shape[1])], mode="edge") for a in arrays]
@@ -92,9 +92,9 @@ class Evidence(Mapping[str, Arm]):
 
 @dataclass(frozen=True)
 class Condition:
-    """One measured number per seed against a threshold; without a relation it is only reported.
+    """One measured number per seed, compared with a threshold that every seed must meet.
 
-    Every seed must meet it.
+    Without a relation the number is only reported.
     """
 
     label: str
@@ -109,7 +109,7 @@ class Condition:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the condition is met, `None` if it asks for nothing. A NaN never meets a condition."""
+        """Whether every seed meets the threshold; `None` without a relation. A NaN never meets a threshold."""
         if self.relation is None:
             return None
         return bool(_RELATIONS[self.relation](self.numbers, self.threshold).all())
@@ -117,24 +117,24 @@ class Condition:
     def __str__(self) -> str:
         middle, (low, high) = _summary(self.numbers)
         shown = f"{middle:.3g}" if not low < high else f"{middle:.3g} [{low:.3g}, {high:.3g}]"
-        lost = int(np.isnan(self.numbers).sum())
-        shown += f", {lost} of {len(self.numbers)} without a value" if lost else ""
+        missing = int(np.isnan(self.numbers).sum())
+        shown += f", {missing} of {len(self.numbers)} without a value" if missing else ""
         if self.relation is None:
             return f"{self.label} {shown}"
         mark = "✓" if self.holds else "✗"
-        return f"{self.label} {shown} (wanted {_SIGNS[self.relation]} {self.threshold:g}) {mark}"
+        return f"{self.label} {shown} (required {_SIGNS[self.relation]} {self.threshold:g}) {mark}"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found. `holds` is `None` when nothing was decided, and `reason` says why."""
+    """The result of a check. `holds` is `None` if the check decides nothing, and `reason` says why."""
 
     holds: bool | None
     measured: float
     spread: tuple[float, float]
     n_seeds: int
     detail: str
-    reason: str = "a report, without a direction to decide"
+    reason: str = "descriptive; no pass/fail criterion"
 
     @staticmethod
     def of_arm(evidence: Evidence, arm: str, conditions: Sequence[Condition], **settings: Any) -> Verdict:
@@ -149,11 +149,11 @@ class Verdict:
         n_seeds: int,
         note: str = "",
     ) -> Verdict:
-        """All conditions together; nothing is decided if none of them asks for anything.
+        """Combines conditions: all must hold. Nothing is decided if none of them has a relation.
 
         **Arguments:**
 
-        - `headline`: the number per seed shown as measured; by default that of the first condition.
+        - `headline`: the number per seed that is shown as measured; by default that of the first condition.
         """
         numbers = (
             conditions[0].numbers if headline is None else np.atleast_1d(np.asarray(headline, dtype=float))
@@ -161,7 +161,7 @@ class Verdict:
         detail = "; ".join(str(condition) for condition in conditions)
         middle, spread = _summary(numbers)
         return Verdict(
-            all(asked) if (asked := [c.holds for c in conditions if c.relation is not None]) else None,
+            all(decided) if (decided := [c.holds for c in conditions if c.relation is not None]) else None,
             middle,
             spread,
             n_seeds,
@@ -175,18 +175,17 @@ class Claim:
 
     **Arguments:**
 
-    - `id`: number of the claim within its study.
-    - `statement`: what should be seen, with its threshold, in one line.
-    - `source`: where it comes from.
-    - `published`: the published value in words, `"–"` if there is none.
-    - `needs`: names of the arms it looks at.
+    - `id`: the number of the claim within its study.
+    - `statement`: the expected result, with its threshold, in one line.
+    - `source`: where the statement comes from.
+    - `published`: the published value as text, `"–"` if there is none.
+    - `needs`: the arms that the check uses.
     - `check`: from the evidence to a verdict.
-    - `decided_at`: the smallest scale at which the check means something; below it the verdict is
-        `undecided`.
-    - `also`: further arms that are run with them at scales that have them; the check uses them if they are there.
-    - `on_request`: run at scale quick only if asked for by id, because it takes `minutes` minutes.
+    - `decided_at`: the smallest scale at which the check is meaningful; below it the verdict is `undecided`.
+    - `also`: further arms, run at the scales that have them; the check uses them if they are finite.
+    - `on_request`: at scale quick, run only if asked for by id, because it takes `minutes` minutes.
     - `exploratory`: the threshold or the direction is ours, not the paper's.
-    - `finding`: what a closer look showed where the verdict alone would mislead; for the results page.
+    - `finding`: the result of a closer look, where the verdict alone would mislead; for the results page.
     """
 
     id: str
@@ -215,21 +214,21 @@ class Claim:
         }
 
     def judge(self, evidence: Evidence) -> Outcome:
-        """The verdict on this evidence, `undecided` where it is missing or the scale is too small."""
+        """The verdict on this evidence; `undecided` if evidence is missing or the scale is too small."""
         missing = [name for name in self.needs if name not in evidence]
         if missing:
             why = "not run"
             if SCALES.index(evidence.scale) < SCALES.index(self.decided_at) and self.decided_at == "paper":
-                why = "scale paper decides"
+                why = "decided at scale paper"
             elif self.on_request:
                 why = f"on request, about {self.minutes:.0f} min at scale quick: --claim {self.id}"
             return Outcome(self, "undecided", None, why)
-        lost = [name for name in self.needs if set(evidence[name].status) == {"diverged"}]
-        if lost:
-            return Outcome(self, "undecided", None, f"every seed of {lost[0]!r} diverged")
+        diverged = [name for name in self.needs if set(evidence[name].status) == {"diverged"}]
+        if diverged:
+            return Outcome(self, "undecided", None, f"every seed of {diverged[0]!r} diverged")
         verdict = self.check(evidence)
         if SCALES.index(evidence.scale) < SCALES.index(self.decided_at):
-            return Outcome(self, "undecided", verdict, f"scale {self.decided_at} decides")
+            return Outcome(self, "undecided", verdict, f"decided at scale {self.decided_at}")
         if verdict.holds is None:
             return Outcome(self, "undecided", verdict, verdict.reason)
         return Outcome(self, "holds" if verdict.holds else "fails", verdict, "")
@@ -246,27 +245,27 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form that `recombine reproduce --json` prints."""
-        found, claim = self.verdict, self.claim
+        verdict, claim = self.verdict, self.claim
         return {
             "id": claim.id,
             "statement": claim.statement,
             "source": claim.source,
             "published": claim.published,
-            "measured": None if found is None else _finite(found.measured),
-            "spread": None if found is None else [_finite(bound) for bound in found.spread],
-            "n_seeds": 0 if found is None else found.n_seeds,
+            "measured": None if verdict is None else _finite(verdict.measured),
+            "spread": None if verdict is None else [_finite(bound) for bound in verdict.spread],
+            "n_seeds": 0 if verdict is None else verdict.n_seeds,
             "verdict": self.word,
             "exploratory": claim.exploratory,
-            "detail": self.why if found is None else found.detail,
+            "detail": self.why if verdict is None else verdict.detail,
         }
 
 
 def _summary(numbers: np.ndarray) -> tuple[float, tuple[float, float]]:
-    """Median and range of the numbers that are there; NaN if none is."""
-    there = numbers[~np.isnan(numbers)]
-    if not there.size:
+    """Median and range of the numbers that are not NaN; NaN if all are."""
+    finite = numbers[~np.isnan(numbers)]
+    if not finite.size:
         return math.nan, (math.nan, math.nan)
-    return float(np.median(there)), (float(there.min()), float(there.max()))
+    return float(np.median(finite)), (float(finite.min()), float(finite.max()))
 
 
 def _finite(number: float) -> float | None:

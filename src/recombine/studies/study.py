@@ -1,29 +1,47 @@
-"""Studies: the trials, claims and figures of one paper, and the way to run them."""
+"""What a study is: the trials, claims and figures of one paper, and the list of all studies."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 
-from recombine._version import __version__
 from recombine.errors import InputError
-from recombine.runs import Store, Trial, execute
-from recombine.studies.claims import SCALES, Arm, Claim, Evidence, Outcome, Scale
+from recombine.runs import Trial
+from recombine.studies.claims import SCALES, Claim, Evidence, Scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from recombine.report import Table
 
+STUDIES = {
+    "forced-rendering": "recombine.studies.forced_rendering",
+    "kernel-theory": "recombine.studies.kernel_theory",
+    "poisson-modularity": "recombine.studies.poisson_modularity",
+    "interaction-asymmetry": "recombine.studies.interaction_asymmetry",
+}
+"""The studies by name, with the module that defines each. A module is imported when its study is loaded."""
+
 Arms = Mapping[str, tuple[Trial, ...]]
-"""For every arm its trials, which differ only in their seeds."""
+"""The trials of each arm by the arm's name. The trials of one arm differ only in their seeds."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure of a study: a file name, a sentence that says what to see, a caption, and how to draw it."""
+    """One figure of a study.
+
+    **Arguments:**
+
+    - `name`: the file name, without a suffix.
+    - `title`: a sentence that says what to look for.
+    - `caption`: what is shown, for a reader who is new to the subject.
+    - `needs`: the arms that the figure shows.
+    - `draw`: makes the figure from the evidence.
+    - `form`: `"image"` for figures that are mostly pixels.
+    """
 
     name: str
     title: str
@@ -35,7 +53,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Tabulation:
-    """One table of a study: a heading, the arms it takes, and how to fill it."""
+    """One table of a study: its heading, the arms it needs, and the function that makes it from the evidence."""
 
     title: str
     needs: tuple[str, ...]
@@ -46,9 +64,11 @@ class Tabulation:
 class Study:
     """One paper as experiments, claims and figures.
 
-    - `arms(scale)`: all experimental arms at a scale, by name, for seed offset 0.
-    - `sources`: what the words in the claims' sources mean, in a sentence.
-    - `cost(trial)`: a rough number of seconds, for scheduling.
+    **Arguments:**
+
+    - `arms`: from a scale to all experimental arms by name, for seed offset 0.
+    - `cost`: a rough number of seconds for a trial, used for scheduling and for the progress bar.
+    - `sources`: one sentence that explains the words used in the claims' sources.
     """
 
     name: str
@@ -68,140 +88,52 @@ class Study:
                 return claim
         raise InputError("claim", id, f"one of {', '.join(claim.id for claim in self.claims)}")
 
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A study that has been run: the evidence and what it says of every claim."""
-
-    study: Study
-    scale: Scale
-    seed_offset: int
-    evidence: Evidence
-    outcomes: tuple[Outcome, ...]
-    seconds: float
-    jobs: int
-
-    @property
-    def seeds(self) -> list[int]:
-        """All seeds of the evidence, in order."""
-        return sorted({seed for arm in self.evidence.values() for seed in arm.seeds})
-
-    def count(self, word: str) -> int:
-        """How many claims have this verdict."""
-        return sum(outcome.word == word for outcome in self.outcomes)
-
-    def listing(self) -> dict[str, Any]:
-        """The JSON form of the claims with their verdicts alone, for a listing."""
-        claims = [outcome.claim.to_dict() | {"verdict": outcome.word} for outcome in self.outcomes]
-        return {"study": self.study.name, "scale": self.scale, "claims": claims}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {
-            "study": self.study.name,
-            "scale": self.scale,
-            "version": __version__,
-            "seed_offset": self.seed_offset,
-            "seconds": round(self.seconds, 1),
-            "claims": [outcome.to_dict() for outcome in self.outcomes],
-        }
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, {len(self.claims)} claims)"
 
 
-def in_pieces(trial: Trial, size: int = 1) -> tuple[Trial, ...]:
-    """A trial cut into trials of `size` seeds each, so that they can run in different processes."""
-    starts = range(0, len(trial.seeds), size)
-    return tuple(replace(trial, seeds=trial.seeds[start : start + size]) for start in starts)
+def load(study: str | Study) -> Study:
+    """The study with that name; a `Study` is returned as it is.
 
+    **Raises:** [`recombine.InputError`][] if there is no such study.
 
-def arms_to_run(study: Study, scale: Scale, claims: Sequence[Claim], *, asked: bool) -> Arms:
-    """The arms that the claims need.
+    ```python
+    >>> from recombine.studies import load
+    >>> load("forced-rendering").claim("4").published
+    '53'
 
-    **Arguments:**
-
-    - `asked`: the claims were named by the user. Otherwise scale quick leaves out what runs only on request and
-        what only scale paper decides. At scale paper nothing is left out.
+    ```
     """
-    arms = study.arms(scale)
-    wanted = {
-        name
-        for claim in claims
-        if asked or scale != "quick" or not (claim.on_request or claim.decided_at == "paper")
-        for name in (*claim.needs, *claim.also)
-        if name in arms
-    }
-    return {name: trials for name, trials in arms.items() if name in wanted}
+    if isinstance(study, Study):
+        return study
+    names = ", ".join(STUDIES)
+    if not isinstance(study, str):
+        raise InputError("study", study, f"a Study or one of the names {names}")
+    if study not in STUDIES:
+        close = get_close_matches(study.lower().replace("_", "-"), STUDIES, n=1, cutoff=0.5)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise InputError("study", study, f"one of {names}{hint}")
+    loaded: Study = import_module(STUDIES[study]).STUDY
+    return loaded
 
 
 def check_scale(scale: str) -> Scale:
-    """The scale, or an error that names the three."""
+    """The scale, if it is one of the three; otherwise an error that names them."""
     for known in SCALES:
-        if scale == known:
+        if isinstance(scale, str) and scale == known:
             return known
     raise InputError("scale", scale, f"one of {', '.join(SCALES)}")
 
 
-def reproduce(
-    study: Study,
-    *,
-    scale: str = "quick",
-    seed_offset: int = 0,
-    claims: Sequence[str] = (),
-    store: Store | None = None,
-    jobs: int = 0,
-    fresh: bool = False,
-    on_event: Callable[[Any], None] | None = None,
-    on_plan: Callable[[Sequence[Trial]], None] | None = None,
-) -> Reproduction:
-    """Runs a study's trials, or takes them from the store, and judges its claims.
-
-    **Arguments:**
-
-    - `scale`: `"smoke"`, `"quick"` or `"paper"`.
-    - `seed_offset`: added to every seed.
-    - `claims`: ids; by default all claims, and all arms but those that run on request only.
-    - `store`, `jobs`, `fresh`, `on_event`: see `recombine.runs.execute`.
-    - `on_plan`: told all trials before the first is run.
-    """
-    checked = check_scale(scale)
-    chosen = [study.claim(id) for id in claims] or list(study.claims)
-    arms = shifted(arms_to_run(study, checked, chosen, asked=bool(claims)), seed_offset)
-    started = time.perf_counter()
-    if on_plan is not None:
-        on_plan([trial for group in arms.values() for trial in group])
-    evidence = gather(arms, checked, store=store, jobs=jobs, cost=study.cost, fresh=fresh, on_event=on_event)
-    outcomes = tuple(claim.judge(evidence) for claim in chosen)
-    return Reproduction(study, checked, seed_offset, evidence, outcomes, time.perf_counter() - started, jobs)
+def split_seeds(trial: Trial, size: int = 1) -> tuple[Trial, ...]:
+    """The trial as several trials with `size` seeds each, which can run in different processes."""
+    starts = range(0, len(trial.seeds), size)
+    return tuple(replace(trial, seeds=trial.seeds[start : start + size]) for start in starts)
 
 
-def gather(arms: Arms, scale: Scale, *, store: Store | None = None, **how: Any) -> Evidence:
-    """Runs the trials of all arms, or takes them from the store; `how` is passed on to `execute`."""
-    trials = [trial for group in arms.values() for trial in group]
-    results = execute(trials, store or Store(), **how)
-    return _evidence(arms, dict(zip(trials, results, strict=True)), scale)
-
-
-def recall(
-    study: Study, *, scale: str = "quick", seed_offset: int = 0, store: Store | None = None
-) -> Reproduction:
-    """Judges a study's claims on what the store holds, without running anything."""
-    checked, store = check_scale(scale), store or Store()
-    started = time.perf_counter()
-    arms = shifted(study.arms(checked), seed_offset)
-    found = {trial: store.get(trial) for group in arms.values() for trial in group}
-    complete = {name: group for name, group in arms.items() if all(found[trial] for trial in group)}
-    evidence = _evidence(complete, found, checked)
-    outcomes = tuple(claim.judge(evidence) for claim in study.claims)
-    return Reproduction(study, checked, seed_offset, evidence, outcomes, time.perf_counter() - started, 0)
-
-
-def shifted(arms: Arms, offset: int) -> Arms:
-    """The same arms with every seed moved by `offset`."""
+def shift_seeds(arms: Arms, offset: int) -> Arms:
+    """The same arms with `offset` added to every seed."""
     return {
         name: tuple(replace(t, seeds=tuple(seed + offset for seed in t.seeds)) for t in trials)
         for name, trials in arms.items()
     }
-
-
-def _evidence(arms: Arms, results: Mapping[Trial, Any], scale: Scale) -> Evidence:
-    joined = {name: Arm.of([results[trial] for trial in trials]) for name, trials in arms.items()}
-    return Evidence(joined, scale)

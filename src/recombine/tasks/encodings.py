@@ -6,7 +6,7 @@ of levels of every factor, or one number per factor. Every factor is encoded on 
 put side by side, so each encoding here is perfectly factorised.
 
 A position of NaN means that the factor is *absent* (see `recombine.tasks.single_factor_rows`). Population
-codes write it as zeros, which no position does; a bare scalar cannot express it.
+codes write it as zeros, which no position does; a single scalar cannot express it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def one_hot(positions: np.ndarray, n: int | Sequence[int]) -> Float[np.ndarray, 
 def bump_code(
     positions: np.ndarray, n: int | Sequence[int], *, width: float = 1.0, sigma: float = 1.0
 ) -> Float[np.ndarray, "rows features"]:
-    """A population code: unit `k` of a factor at `x` answers `exp(-(k - x)^2 / (2 width sigma^2))`.
+    """A population code: unit `k` of a factor at `x` has activity `exp(-(k - x)^2 / (2 width sigma^2))`.
 
     **Arguments:**
 
@@ -95,8 +95,8 @@ def bump_code(
 def ramp(positions: np.ndarray, n: int | Sequence[int]) -> Float[np.ndarray, "rows factors"]:
     """The positions themselves, in levels (pixels), without normalisation.
 
-    A scalar cannot say that a factor is absent, since 0 is a position like any other: NaN is refused, and
-    `ramp_with_presence` is the encoding to use.
+    A scalar cannot represent an absent factor, since 0 is a position like any other. NaN is refused; use
+    `ramp_with_presence` instead.
 
     ```python
     >>> import numpy as np
@@ -111,7 +111,7 @@ def ramp(positions: np.ndarray, n: int | Sequence[int]) -> Float[np.ndarray, "ro
         raise InputError(
             "positions",
             "NaN (an absent factor)",
-            "a number everywhere: ramp cannot say absent, use ramp_with_presence",
+            "numbers only: ramp cannot represent an absent factor, use ramp_with_presence",
         )
     return positions
 
@@ -137,7 +137,7 @@ def angle_scalar(degrees: np.ndarray, n: int | None = None) -> Float[np.ndarray,
     **Arguments:**
 
     - `degrees`: `(rows, factors)` angles.
-    - `n`: not used; there so that the function is an encoding.
+    - `n`: not used; encodings take it.
 
     ```python
     >>> import numpy as np
@@ -209,7 +209,7 @@ def super_inputs(
 
 
 def encoded(encoding: Encoding, positions: np.ndarray, n: int | Sequence[int]) -> np.ndarray:
-    """Applies an encoding, a user's own included, and checks that it kept its promise of shape.
+    """Applies an encoding and checks the shape of the result, since it may be a user's own function.
 
     ```python
     >>> import numpy as np

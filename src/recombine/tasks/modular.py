@@ -81,7 +81,7 @@ def modular_task(
     """As many inputs as outputs; every output is a function of its own input.
 
     The space has one factor, `part`, with the levels `train` and `test`, so `in` is the training set and `out` the test
-    set, which is drawn from the same law (or from the uniform law, if training inputs are special).
+    set, which is drawn from the same distribution (or uniformly, if training inputs are a grid or correlated).
 
     **Arguments:**
 
@@ -102,9 +102,9 @@ def modular_task(
 
     ```
     """
-    for field, value, least in (("modules", modules, 1), ("train", train, 1), ("test", test, 1)):
-        if value < least:
-            raise InputError(field, value, f"a whole number, at least {least}")
+    for field, value, minimum in (("modules", modules, 1), ("train", train, 1), ("test", test, 1)):
+        if value < minimum:
+            raise InputError(field, value, f"a whole number, at least {minimum}")
     if functions not in {"sine", "identity"}:
         raise InputError("functions", functions, "'sine' or 'identity'")
     if inputs not in {"uniform", "sparse", "grid", "correlated"}:
@@ -128,7 +128,7 @@ def modular_task(
 
 
 def train_and_test(train: int, test: int) -> tuple[Split, Int[np.ndarray, " rows"]]:
-    """For tasks without cells: a split whose one factor tells training from test rows, and the rows' cells."""
+    """For tasks without cells: a split whose one factor separates training from test rows, and the rows' cells."""
     split = Split(Space({"part": ("train", "test")}), [0], allow_unseen_levels=True)
     return split, np.repeat([0, 1], [train, test])
 

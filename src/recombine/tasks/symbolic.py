@@ -1,8 +1,8 @@
-"""Tasks on symbols: exact tables of which combinations are trained and what each is worth.
+"""Tasks on symbols: exact tables of which combinations are trained, and their targets.
 
 The inputs are one-hot codes side by side. Tables follow Lippl & Stachenfeld (arXiv 2405.16391); levels are counted
-from 0. Every task is a regression onto numbers, where classes are -1 and 1. All take a `seed`, as tasks of a trial do,
-but only `dispersed_addition` depends on it.
+from 0. Every task is a regression onto numbers; classes are -1 and 1. All take a `seed`, as tasks of a trial do, but
+only `dispersed_addition` depends on it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def addition(*, anchors: str | Sequence[int] = "extrapolation", n: int = 9, seed
 def dispersed_addition(*, seed: int = 0, n: int = 9) -> Task:
     """Addition trained on two cells in every row and every column, which chain all levels into one ring.
 
-    Published: the rows of a matrix with ones on the diagonal and beside it, shuffled.
+    Published: the rows of a matrix with ones on the diagonal and next to it, shuffled.
     """
     ring = (np.eye(n, dtype=int) + np.roll(np.eye(n, dtype=int), 1, axis=1)).astype(bool)
     np.random.default_rng(seed).shuffle(ring)
@@ -83,9 +83,9 @@ def _sums(space: Space) -> np.ndarray:
 
 
 def context_dependence(*, hidden: int = 3, per_class: int = 3, seed: int = 0) -> Task:
-    """A context says which of two features decides: feature 1 in context 0, feature 2 in context 1.
+    """A context selects which of two features determines the target: feature 1 in context 0, feature 2 in context 1.
 
-    Features have `per_class` low levels (answer -1) and as many high ones (answer 1). Held out, in both contexts:
+    Features have `per_class` low levels (target -1) and as many high ones (target 1). Held out, in both contexts:
     the first `hidden` low levels of feature 1 with the first `hidden` high levels of feature 2.
 
     **Arguments:**
@@ -103,20 +103,20 @@ def context_dependence(*, hidden: int = 3, per_class: int = 3, seed: int = 0) ->
         raise InputError("hidden", hidden, f"a number of levels from 1 to the {per_class} in a class")
     space = Space({"context": 2, "feature1": 2 * per_class, "feature2": 2 * per_class})
     context, one, two = space.cells.T
-    answers = np.where(np.where(context == 0, one, two) < per_class, -1, 1)
+    targets = np.where(np.where(context == 0, one, two) < per_class, -1, 1)
     held_out = (one < hidden) & (two >= per_class) & (two < per_class + hidden)
-    return symbolic_task(space, ~held_out, answers)
+    return symbolic_task(space, ~held_out, targets)
 
 
 def transitive_equivalence(
     *, classes: Sequence[int] = (2, 2), hubs: Sequence[int] = (1, 1), seed: int = 0
 ) -> Task:
-    """Are two items of one class? Training has all pairs with at least one hub.
+    """Whether two items belong to the same class. Training has all pairs with at least one hub.
 
     **Arguments:**
 
     - `classes`: items in each class.
-    - `hubs`: how many of each class's items, its first ones, are hubs.
+    - `hubs`: the number of hubs in each class, its first items.
 
     ```python
     >>> from recombine.tasks import transitive_equivalence
@@ -147,9 +147,9 @@ def transitive_chain(*, seed: int = 0) -> Task:
 
 
 def transitive_ordering(*, n: int = 7, seed: int = 0) -> Task:
-    """Does the first of two different items come earlier? Training has neighbours only.
+    """Whether the first of two different items comes earlier. Training has neighbours only.
 
-    Pairs of an item with itself are no cells of the task: they have no row and are never trained.
+    Pairs of an item with itself are not cells of the task: they have no row and are never trained.
     """
     if n < 3:
         raise InputError("n", n, "at least 3 items")
@@ -162,7 +162,7 @@ def transitive_ordering(*, n: int = 7, seed: int = 0) -> Task:
 
 
 def invariance(*, seed: int = 0) -> Task:
-    """The first item's sign counts. Training has one level of the second item only: the other is new altogether."""
+    """The target is the first item's sign. Training has only one level of the second item, so the other is new."""
     space = Space({"first": [-1, 1], "second": [-1, 1]})
     sign = 2 * space.cells[:, 0] - 1
     return symbolic_task(space, space.cells[:, 1] == 0, sign, allow_unseen_levels=True)

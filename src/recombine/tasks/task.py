@@ -18,8 +18,8 @@ Kind = Literal["regression", "classification"]
 class Task:
     """Rows of inputs and targets, each tied to a cell of a split's space.
 
-    In the simplest task row `i` is cell `i`. Otherwise `cell` says which cell a row shows; one cell may have
-    many rows, and a row that is no cell at all (a picture of one factor alone) has cell -1.
+    In the simplest task, row `i` is cell `i`. Otherwise `cell` holds the cell that each row shows; a cell may have
+    many rows, and a row that shows no cell (an image of one factor alone) has cell -1.
 
     **Arguments:**
 
@@ -28,8 +28,8 @@ class Task:
     - `targets`: `(rows, ...)`, float32 for regression, integer classes for classification.
     - `cell`: `(rows,)` cell numbers; default: row `i` is cell `i`.
     - `train`: row numbers that make up the training set, repeats allowed; default: the rows of seen cells.
-    - `latents`: `(rows, factors)` real factor values behind the rows (positions in pixels, say), if any.
-    - `blank`: the target of an empty picture, the baseline that errors are compared with.
+    - `latents`: `(rows, factors)` real factor values of the rows (such as positions in pixels), if any.
+    - `blank`: the target of an empty image, the baseline that errors are compared with.
 
     ```python
     >>> import numpy as np
@@ -116,7 +116,7 @@ class Task:
         return np.flatnonzero((self.cell >= 0) & ~self.split.seen[self.cell])
 
     def with_rows(self, inputs: np.ndarray, targets: np.ndarray, *, train: bool = True) -> Task:
-        """A task with further rows that are no cells, put at the end and, by default, into the training set."""
+        """The task with further rows that show no cell, appended and, by default, added to the training set."""
         extra = np.arange(len(self.inputs), len(self.inputs) + len(inputs))
         latents = self.latents
         if latents is not None:

@@ -1,5 +1,16 @@
-"""What can be known without training: kernels, conjunctions, closed forms, determinacy. NumPy, in float64."""
+"""What can be known without training: kernels, conjunctions, closed forms, determinacy, retention.
 
+Everything is computed with NumPy in float64; importing it does not start JAX.
+"""
+
+from recombine.theory.cell_verdicts import (
+    CellVerdicts,
+    Separation,
+    TaskVerdicts,
+    cell_verdicts,
+    separation,
+    task_verdicts,
+)
 from recombine.theory.closed_forms import (
     Line,
     Margins,
@@ -14,7 +25,14 @@ from recombine.theory.closed_forms import (
 )
 from recombine.theory.conjunctions import Conjunctions, decompose, subsets
 from recombine.theory.determinacy import Determinacy, grid_rank
-from recombine.theory.kernel_machines import Machine, max_margin, min_norm, ridge, support_vector_regression
+from recombine.theory.kernel_machines import (
+    Machine,
+    max_margin,
+    max_margin_by_pivoting,
+    min_norm,
+    ridge,
+    support_vector_regression,
+)
 from recombine.theory.overlap_kernels import OverlapKernel
 from recombine.theory.random_networks import (
     layer_kernel,
@@ -24,15 +42,9 @@ from recombine.theory.random_networks import (
     random_network,
     salience_by_depth,
 )
+from recombine.theory.retention import retention
+from recombine.theory.retention_update import updated_retention
 from recombine.theory.salience_estimate import SalienceEstimate, estimate_salience
-from recombine.theory.verdicts import (
-    CellVerdicts,
-    Separation,
-    TaskVerdicts,
-    cell_verdicts,
-    separation,
-    task_verdicts,
-)
 
 __all__ = [
     "CellVerdicts",
@@ -59,15 +71,18 @@ __all__ = [
     "layer_kernel",
     "leak_ratio",
     "max_margin",
+    "max_margin_by_pivoting",
     "min_norm",
     "multi_hot",
     "named_profile",
     "random_features",
     "random_network",
+    "retention",
     "ridge",
     "salience_by_depth",
     "separation",
     "subsets",
     "support_vector_regression",
     "task_verdicts",
+    "updated_retention",
 ]

@@ -1,12 +1,12 @@
-"""Which cells does training determine, if effects of conjunctions up to some order add up?
+"""Determinacy: which cells training determines if the effects of conjunctions up to some order add up.
 
-A function of a cell that is a sum over its conjunctions of order at most k is fixed at a cell by its values at the
-training cells if and only if the cell's row of the design matrix lies in the row space of the training rows. Rows
-are written here in reference coding (a column for every conjunction of levels other than each factor's first),
-which has independent columns on the whole grid, so no unseen conjunction needs special care.
+Consider functions that are sums over a cell's conjunctions of order at most k. Their value at a cell is determined by
+their values at the training cells if and only if the cell's row of the design matrix lies in the row space of the
+training rows. Rows are written in reference coding (one column for every conjunction of levels other than each factor's
+first), whose columns are independent on the whole grid, so unseen conjunctions need no special care.
 
-The row space is kept modulo a prime. That is exact where the null vectors of the space lift to small integers:
-with entries below prime / terms, a row that is orthogonal to them modulo the prime is orthogonal to them.
+The row space is kept modulo a prime. That is exact where the null vectors of the space lift to small integers: if their
+entries are below prime / terms, a row that is orthogonal to them modulo the prime is orthogonal to them.
 """
 
 from __future__ import annotations
@@ -19,36 +19,44 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.errors import InputError
 from recombine.theory.conjunctions import subsets
-from recombine.theory.modular import PRIMES, Echelon
+from recombine.theory.elimination import PRIMES, Echelon
 
 CHUNK = 512
-"""Rows that are eliminated at a time."""
+"""Rows that are eliminated together."""
 CHECKS = 3
-"""Random null vectors that a row is held against; a row outside the space passes all with chance 10^-18."""
+"""Random null vectors that each row is tested with; a row outside the space passes all with probability 10^-18."""
 POOL = 64
-"""Further null vectors, one of which is used up by every single cell that is added without eliminating."""
+"""Further null vectors; each cell that is added without elimination uses up one of them."""
 
 
 def grid_rank(sizes: Sequence[int], order: int) -> int:
-    """The rank of the whole grid's design: `sum over sets J of at most k factors of prod_{j in J} (n_j - 1)`."""
+    """The rank of the whole grid's design: `sum over sets J of at most k factors of prod_{j in J} (n_j - 1)`.
+
+    ```python
+    >>> from recombine.theory import grid_rank
+    >>> grid_rank((4, 3), order=1), grid_rank((4, 3), order=2)
+    (6, 12)
+
+    ```
+    """
     return sum(prod(sizes[axis] - 1 for axis in subset) for subset in subsets(len(sizes), order))
 
 
 class Determinacy:
-    """The cells that training fixes at one order, growing as cells are shown.
+    """What a growing set of training cells determines at one order.
 
     **Arguments:**
 
     - `sizes`: the number of levels of every factor.
-    - `order`: the largest conjunctions that matter.
+    - `order`: the largest conjunctions that have effects.
 
     ```python
     >>> import numpy as np
     >>> from recombine.theory import Determinacy
     >>> known = Determinacy((2, 2, 2), order=1)
-    >>> known.show(np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1]]))
+    >>> known.add(np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1]]))
     array([ True,  True,  True])
-    >>> known.determined(np.array([[1, 1, 0], [0, 1, 1]]))  # every pair of levels connects, and still 110 is open
+    >>> known.determined(np.array([[1, 1, 0], [0, 1, 1]]))  # all levels are seen and connected; still 110 is open
     array([False,  True])
 
     ```
@@ -65,69 +73,75 @@ class Determinacy:
 
     @staticmethod
     def of(cells: Int[np.ndarray, "cells factors"], sizes: Sequence[int], order: int) -> Determinacy:
-        """What a set of cells determines; their order does not matter, so they are shown as is quickest."""
+        """What a set of cells determines."""
         known = Determinacy(sizes, order)
-        known.show(np.random.default_rng(0).permutation(cells))  # neighbours tell little that is new
+        known.add(
+            np.random.default_rng(0).permutation(cells)
+        )  # the order is free, and neighbours are redundant
         return known
 
     @property
     def rank(self) -> int:
-        """How many numbers training fixes."""
+        """The number of independent rows: how many parameters training determines."""
         return self._space.rank + len(self._pending)
 
     @property
     def full_rank(self) -> int:
-        """How many numbers a function of this order has, so how many fix every cell."""
+        """The number of parameters of a function of this order."""
         return int(self._starts[-1])
 
     def copy(self) -> Determinacy:
-        """The same knowledge, to be enlarged on its own."""
+        """An independent copy."""
         other = Determinacy(self.sizes, self.order, prime=self._space.prime)
         other._space, other._pending, other._pool = self._space.copy(), list(self._pending), self._pool
         return other
 
-    def show(self, cells: Int[np.ndarray, "cells factors"]) -> Bool[np.ndarray, " cells"]:
-        """Adds cells to what is known; true for those that were not determined when their turn came.
+    def add(self, cells: Int[np.ndarray, "cells factors"]) -> Bool[np.ndarray, " cells"]:
+        """Adds training cells one after another; true for those that were not determined before their turn.
 
-        Cells that are shown in the order of their cost are taken greedily, which is optimal: independent rows
-        form a matroid.
+        If cells come in the order of their cost, the true ones are a cheapest set that determines all of them, because
+        independent rows form a matroid, for which the greedy choice is optimal.
         """
         columns = self._columns(cells)
-        taken = np.zeros(len(columns), dtype=bool)
+        independent = np.zeros(len(columns), dtype=bool)
         start, window = 0, 4 * CHUNK
-        waiting: list[int] = []
+        waiting: list[int] = []  # rows that are not in the space, until there are enough to eliminate
         while start < len(columns) and self.rank < self.full_rank:
             stop = min(start + window, len(columns))
             waiting += (start + np.flatnonzero(~self._known(columns[start:stop]))).tolist()
             window, start = 2 * window, stop
             if len(waiting) >= CHUNK or (waiting and start == len(columns)):
-                fresh, start = waiting[:CHUNK], waiting[CHUNK] if len(waiting) > CHUNK else start
-                taken[fresh] = self._add(columns[fresh])
+                chunk, start = waiting[:CHUNK], waiting[CHUNK] if len(waiting) > CHUNK else start
+                independent[chunk] = self._add_chunk(columns[chunk])
                 waiting, window = [], 4 * CHUNK
-        return taken
+        return independent
 
-    def _add(self, columns: Int[np.ndarray, "cells subsets"]) -> Bool[np.ndarray, " cells"]:
-        """Adds cells in order. Their products with the null vectors tell which are new, if these are enough."""
+    def _add_chunk(self, columns: Int[np.ndarray, "cells subsets"]) -> Bool[np.ndarray, " cells"]:
+        """Adds cells in order.
+
+        Modulo the space, a row is known by its products with the null vectors. If these are more than enough, rows that
+        are independent there are independent, and a small elimination (the shadow) replaces the large one.
+        """
         pool = self._null_vectors()
         shadow = Echelon(pool.shape[1], self._space.prime)
-        taken = shadow.add(np.stack([pool[row].sum(axis=0) for row in columns]))
+        independent = shadow.add(np.stack([pool[row].sum(axis=0) for row in columns]))
         if shadow.rank <= pool.shape[1] - CHECKS:
-            for row in columns[taken]:
-                self._show_one(row)
-            return taken
+            for row in columns[independent]:
+                self._add_one(row)
+            return independent
         self._settle()
         self._pool = None
         return self._space.add(self._rows(columns))
 
     def determined(self, cells: Int[np.ndarray, "cells factors"]) -> Bool[np.ndarray, " cells"]:
-        """Whether every function of this order that agrees on the shown cells agrees on a cell."""
+        """For each cell, whether all functions of this order that agree on the training cells agree on it."""
         return self._known(self._columns(cells))
 
     def is_certain(self) -> bool:
-        """Whether the answers are proven for the rationals, beyond chance: no unlucky prime can have spoilt them.
+        """Whether the verdicts are proven over the rationals: an unlucky prime cannot have spoilt them.
 
         The rank modulo a prime is at most the true rank, so a full rank is proof enough. Otherwise the null vectors
-        modulo the prime must be integer vectors in disguise.
+        modulo the prime must be small integer vectors.
         """
         self._settle()
         return self.rank == self.full_rank or self._space.lifts_to_integers(
@@ -135,7 +149,7 @@ class Determinacy:
         )
 
     def _columns(self, cells: np.ndarray) -> Int[np.ndarray, "cells subsets"]:
-        """For every set of factors the column of the cell's conjunction; past the end if a level is the first."""
+        """For every set of factors, the column of the cell's conjunction; past the end if one level is the first."""
         cells = np.asarray(cells)
         if cells.ndim != 2 or cells.shape[1] != len(self.sizes):
             raise InputError("cells", cells.shape, f"(cells, {len(self.sizes)}) level indices")
@@ -147,11 +161,11 @@ class Determinacy:
             )
         columns = np.empty((len(cells), len(self._subsets)), dtype=np.int32)
         for position, subset in enumerate(self._subsets):
-            code, first = np.zeros(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=bool)
+            code, has_first = np.zeros(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=bool)
             for axis in subset:
                 code = code * (self.sizes[axis] - 1) + cells[:, axis] - 1
-                first |= cells[:, axis] == 0
-            columns[:, position] = np.where(first, self.full_rank, self._starts[position] + code)
+                has_first |= cells[:, axis] == 0
+            columns[:, position] = np.where(has_first, self.full_rank, self._starts[position] + code)
         return columns
 
     def _rows(self, columns: Int[np.ndarray, "cells subsets"]) -> Float[np.ndarray, "cells width"]:
@@ -159,8 +173,8 @@ class Determinacy:
         rows[np.arange(len(columns))[:, None], columns] = 1.0
         return rows[:, :-1]
 
-    def _show_one(self, columns: Int[np.ndarray, " subsets"]) -> bool:
-        """Adds one row at once: null vectors stay null if they are made orthogonal to it, at the price of one."""
+    def _add_one(self, columns: Int[np.ndarray, " subsets"]) -> bool:
+        """Adds one row without elimination: one null vector is used to make the others orthogonal to the row."""
         pool, prime = self._null_vectors(), self._space.prime
         products = pool[columns].sum(axis=0) % prime
         if not products.any():
@@ -181,7 +195,7 @@ class Determinacy:
 
     def _null_vectors(self) -> Int[np.ndarray, "width+1 vectors"]:
         if self._pool is None:
-            # Fixed numbers are random enough: the rows they are held against do not depend on them.
+            # A fixed seed is random enough: the rows that are tested do not depend on it.
             vectors = self._space.orthogonal(np.random.default_rng(self.rank), CHECKS + POOL)
             self._pool = np.concatenate([vectors, np.zeros((1, CHECKS + POOL), dtype=np.int64)])
         return self._pool

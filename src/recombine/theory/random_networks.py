@@ -1,8 +1,8 @@
 """Overlap kernels of infinitely wide networks with random weights.
 
-Such a network keeps a compositionally structured input structured, layer after layer: with `rho` the correlation
-of two activity vectors, a layer's kernel is a function `k(rho)` of its non-linearity. Kernels are divided by their
-value for identical cells before every layer, so that constants in `k` do not matter.
+Such a network keeps a compositionally structured input structured, layer after layer: if two activity vectors have the
+correlation `rho`, the kernel after the next layer is a function `k(rho)` that depends on the non-linearity. Kernels are
+divided by their value for identical cells before every layer, so constants in `k` do not matter.
 """
 
 from __future__ import annotations
@@ -17,23 +17,37 @@ from recombine.errors import InputError
 from recombine.theory.overlap_kernels import OverlapKernel
 
 Nonlinearity = Literal["relu", "leaky", "step", "quadratic", "gaussian"]
-"""Of a layer: ReLU, leaky ReLU (leak 0.1), step, rectified quadratic, `exp(-u^2)`."""
+"""ReLU, leaky ReLU (slope 0.1 below 0), step, rectified quadratic, and `exp(-u^2)`."""
 
 Kind = Literal["nngp", "ntk"]
-"""Training of the readout alone (the network's Gaussian process), or of all weights (the tangent kernel)."""
+"""Training of the readout alone (the network's Gaussian process), or of all weights (the neural tangent kernel)."""
 
-LEAK = 0.1
+NEGATIVE_SLOPE = 0.1
+"""Of the leaky ReLU."""
+MAX_DEPTH = 1_000
+"""Hidden layers of a named profile; the kernels of deeper networks hardly change any more."""
 
 
 def layer_kernel(rho: Float[np.ndarray, ...], nonlinearity: str) -> Float[np.ndarray, ...]:
-    """`k(rho)`, the mean product of two units' activities if their inputs have correlation `rho`."""
+    """`k(rho)`: the expected product of two activities whose inputs have correlation `rho`, up to a constant.
+
+    For ReLU this is the arc-cosine kernel of Cho & Saul (2009).
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import layer_kernel
+    >>> layer_kernel(np.array([0.0, 1.0]), "relu").round(4)  # independent and identical inputs
+    array([0.1592, 0.5   ])
+
+    ```
+    """
     if nonlinearity == "gaussian":
         return 1 / np.sqrt(9 - 4 * rho**2)
     angle = np.arccos(rho)
     relu = (np.sqrt(1 - rho**2) + (np.pi - angle) * rho) / (2 * np.pi)
     kernels: dict[str, Callable[[], np.ndarray]] = {
         "relu": lambda: relu,
-        "leaky": lambda: (1 - LEAK) ** 2 * relu + LEAK * rho,
+        "leaky": lambda: (1 - NEGATIVE_SLOPE) ** 2 * relu + NEGATIVE_SLOPE * rho,
         "step": lambda: np.pi - angle,
         "quadratic": lambda: 3 * np.sin(angle) * rho + (np.pi - angle) * (1 + 2 * rho**2),
     }
@@ -43,9 +57,11 @@ def layer_kernel(rho: Float[np.ndarray, ...], nonlinearity: str) -> Float[np.nda
 
 
 def multi_hot(factors: int, shares: Sequence[float] | None = None) -> OverlapKernel:
-    """The kernel of one-hot codes side by side: the share of the factors that agree.
+    """The kernel of concatenated one-hot codes: the share of the factors that agree.
 
-    - `shares`: how much each factor counts, adding up to 1; default: all the same.
+    **Arguments:**
+
+    - `shares`: the weight of each factor, adding up to 1; default: all the same.
     """
     weights = np.full(factors, 1 / factors) if shares is None else np.asarray(shares, dtype=np.float64)
     if weights.shape != (factors,) or (weights < 0).any() or not np.isclose(weights.sum(), 1):
@@ -61,16 +77,16 @@ def random_network(
     kind: Kind = "nngp",
     bias: float = 0.0,
 ) -> OverlapKernel:
-    """The kernel after `depth` random layers, with 1 for identical cells (for the tangent kernel: not rescaled).
+    """The kernel after `depth` random layers, scaled to 1 for identical cells (the tangent kernel is not rescaled).
 
     **Arguments:**
 
-    - `start`: the number of factors, each one-hot, or the kernel of the inputs.
-    - `depth`: hidden layers; 0 gives the inputs' kernel.
+    - `start`: the number of factors, each coded as one-hot, or the kernel of the inputs.
+    - `depth`: the number of hidden layers; 0 gives the kernel of the inputs.
     - `nonlinearity`: one of `Nonlinearity`.
-    - `kind`: `"ntk"` is known for ReLU only.
+    - `kind`: `"nngp"` or, for ReLU only, `"ntk"`.
     - `bias`: variance of the first layer's biases over that of its summed inputs, for weights and biases drawn
-        independently. (Later layers' biases vanish with the width, if they are drawn in proportion to
+        independently. (Biases of later layers vanish for wide layers if they are drawn in proportion to
         1/sqrt(width).)
 
     ```python
@@ -100,15 +116,24 @@ def random_network(
         similarity = layer_kernel(rho, nonlinearity)
         similarity = similarity / similarity.ravel()[-1]
         if kind == "ntk":
-            slope = (np.pi - np.arccos(rho)) / np.pi
-            tangent = tangent * slope + similarity
+            # Jacot et al. (2018): the tangent kernel grows by the kernel of the derivative, a step for ReLU.
+            derivative = (np.pi - np.arccos(rho)) / np.pi
+            tangent = tangent * derivative + similarity
     return OverlapKernel(tangent if kind == "ntk" else similarity)
 
 
 def salience_by_depth(
     factors: int, depths: int, nonlinearity: str = "relu", *, kind: Kind = "nngp"
 ) -> Float[np.ndarray, "depths factors"]:
-    """`S(k; factors)` of random networks with 0 to `depths` hidden layers."""
+    """`S(k; factors)` of random networks with 0 to `depths` hidden layers.
+
+    ```python
+    >>> from recombine.theory import salience_by_depth
+    >>> salience_by_depth(2, 2).round(3).tolist()  # whole cells gain with depth
+    [[0.5, 0.0], [0.426, 0.147], [0.376, 0.249]]
+
+    ```
+    """
     return np.stack(
         [random_network(factors, depth, nonlinearity, kind=kind).order_shares for depth in range(depths + 1)]
     )
@@ -126,8 +151,10 @@ def named_profile(text: str, factors: int) -> OverlapKernel:
     """
     words = text.lower().replace(":", " ").replace("depth", " ").split()
     names = (*get_args(Nonlinearity), "ntk")
-    if len(words) != 2 or words[0] not in names or not words[1].isdigit():
+    if len(words) != 2 or words[0] not in names or not words[1].isdecimal():
         raise InputError("salience", text, f"NAME:DEPTH with a name of {', '.join(names)}, such as relu:3")
+    if len(words[1]) > len(str(MAX_DEPTH)) or int(words[1]) > MAX_DEPTH:
+        raise InputError("salience", text, f"a depth of at most {MAX_DEPTH:,}, such as relu:3")
     name, depth = words[0], int(words[1])
     if name == "ntk":
         return random_network(factors, depth, kind="ntk")
@@ -137,7 +164,7 @@ def named_profile(text: str, factors: int) -> OverlapKernel:
 def random_features(
     cells: np.ndarray, sizes: Sequence[int], *, units: int, seed: int, depth: int = 1
 ) -> Float[np.ndarray, "cells units"]:
-    """Activities of a finite network of random ReLU layers on one-hot codes, to hold the limit against."""
+    """Activities of a finite network with random ReLU layers on one-hot codes, to compare with the limit."""
     rng = np.random.default_rng(seed)
     activity = np.concatenate([np.eye(n)[cells[:, i]] for i, n in enumerate(sizes)], axis=1)
     for _ in range(depth):

@@ -1,4 +1,4 @@
-"""The salience of conjunctions in a real layer, estimated from its activities."""
+"""The saliences of conjunctions in a trained layer, estimated from its activity."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ import numpy as np
 from jaxtyping import Float
 
 from recombine.errors import InputError
+from recombine.intervals import percentile_interval, resample_counts
 from recombine.theory.overlap_kernels import OverlapKernel, order_means, overlaps
 
 
 @dataclass(frozen=True, eq=False)
 class SalienceEstimate:
-    """Mean similarities by overlap, and what follows from them.
+    """The mean similarity by overlap, and the saliences that follow from it.
 
     - `kernel`: the mean dot product for every set of shared factors.
-    - `order_shares` and `interval`: `S(k; C)` for k = 1 to C, and an interval `(C, 2)` over resampled cells.
-    - `unevenness`: for every set of shared factors the standard deviation of the dot products, as a share of
-        identical minus distinct; 0 if the representation is exactly compositionally structured.
-    - `self_pairs`: whether identical cells were compared through pairs of a row with itself, for want of a second
-        row of the same cell. That makes noise count as similarity and the shares of low orders too small.
+    - `order_shares`, `interval`: `S(k; C)` for k = 1 to C, and an interval `(C, 2)` over resampled cells.
+    - `unevenness`: for every set of shared factors, the standard deviation of the dot products as a share of their
+        range (identical minus distinct cells); 0 if the representation is exactly compositionally structured.
+    - `self_pairs`: whether cells were compared with themselves through pairs of a row with itself, because they have no
+        second row. Noise then counts as similarity, and the shares of low orders come out too small.
     """
 
     kernel: OverlapKernel
@@ -39,21 +40,21 @@ def estimate_salience(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> SalienceEstimate:
-    """Estimates the saliences of a layer from its activities and the rows' levels.
+    """Estimates the saliences of a layer from its activity and the levels of its rows.
 
     **Arguments:**
 
-    - `activity`: `(rows, ...)` of the layer.
-    - `levels`: `(rows, factors)`; rows with equal levels are exemplars of one cell.
+    - `activity`: `(rows, ...)`, one row of activity per example.
+    - `levels`: `(rows, factors)`; rows with equal levels are examples of one cell.
     - `self_pairs`: whether a row is compared with itself; default: only if some cell has no second row.
-    - `draws`, `confidence`, `seed`: of the interval, by resampling cells.
+    - `draws`, `confidence`, `seed`: of the bootstrap interval over cells.
 
     ```python
     >>> import numpy as np
     >>> from recombine.theory import estimate_salience, random_features
     >>> cells = np.indices((9, 9)).reshape(2, -1).T
-    >>> found = estimate_salience(random_features(cells, (9, 9), units=20_000, seed=0), cells)
-    >>> bool(abs(found.order_shares[0] - 0.4264) < 0.005)
+    >>> estimate = estimate_salience(random_features(cells, (9, 9), units=20_000, seed=0), cells)
+    >>> bool(abs(estimate.order_shares[0] - 0.4264) < 0.005)  # the limit of infinitely many units
     True
 
     ```
@@ -75,39 +76,39 @@ def estimate_salience(
     if absent.size or not usable[overlap == 2**factors - 1].any():
         raise InputError("levels", f"{len(cells)} cells", "pairs of rows for every set of shared factors")
 
-    def kernel(weights: np.ndarray) -> np.ndarray:
+    def mean_similarity(weights: np.ndarray) -> np.ndarray:
         pairs = weights[:, None] * weights[None, :]
-        np.fill_diagonal(pairs, weights)  # a cell drawn twice is still one cell beside itself
+        np.fill_diagonal(pairs, weights)  # a cell drawn twice is still compared with itself only once
         pairs = np.where(usable, pairs, 0.0).ravel()
         total = np.bincount(overlap.ravel(), weights=pairs, minlength=2**factors)
         with np.errstate(invalid="ignore", divide="ignore"):
             sums = np.bincount(overlap.ravel(), weights=pairs * np.where(usable, similarity, 0.0).ravel())
             return (sums / total).reshape((2,) * factors)
 
-    found = OverlapKernel(kernel(np.ones(len(cells))))
-    spread = found.similarity.ravel()[-1] - found.similarity.ravel()[0]
+    kernel = OverlapKernel(mean_similarity(np.ones(len(cells))))
+    spread = kernel.similarity.ravel()[-1] - kernel.similarity.ravel()[0]
     if not spread > 0:
-        expected = "a layer in which cells are more like themselves than like cells without a common level"
-        raise InputError("activity", "similarities that do not grow with what is shared", expected)
-    deviation = similarity - found.similarity.ravel()[overlap]
+        expected = "a layer in which cells are more similar to themselves than to cells that share no level"
+        raise InputError("activity", "similarities that do not grow with the shared levels", expected)
+    deviation = similarity - kernel.similarity.ravel()[overlap]
     unevenness = [np.sqrt(np.nanmean(deviation[overlap == o] ** 2)) / spread for o in range(2**factors)]
-    rng = np.random.default_rng(seed)
     shares = []
-    for _ in range(draws):
-        drawn = kernel(rng.multinomial(len(cells), np.full(len(cells), 1 / len(cells))).astype(float))
+    for weights in resample_counts(np.random.default_rng(seed), len(cells), draws):
+        drawn = mean_similarity(weights.astype(float))
         if np.isfinite(drawn).all():
             shares.append(order_means(OverlapKernel(drawn).normalised)[1:])
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    interval = np.quantile(shares, tails, axis=0).T if shares else np.full((factors, 2), np.nan)
+    interval = np.full((factors, 2), np.nan)
+    if shares:
+        interval = np.array([percentile_interval(draws, level=confidence) for draws in np.transpose(shares)])
     return SalienceEstimate(
-        found, found.order_shares, interval, np.reshape(unevenness, (2,) * factors), self_pairs
+        kernel, kernel.order_shares, interval, np.reshape(unevenness, (2,) * factors), self_pairs
     )
 
 
 def _between_cells(
     activity: np.ndarray, cell: np.ndarray, counts: np.ndarray, *, self_pairs: bool
 ) -> Float[np.ndarray, "cells cells"]:
-    """Mean dot products between the rows of every two cells; NaN for a cell without two different rows."""
+    """Mean dot products between the rows of every two cells; NaN for a cell with itself if it has only one row."""
     sums = np.zeros((len(counts), activity.shape[1]))
     np.add.at(sums, cell, activity)
     products = sums @ sums.T

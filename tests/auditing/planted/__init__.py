@@ -24,15 +24,15 @@ RECIPES = {
     "constant": composing.constant,
 }
 KINDS = tuple(RECIPES)
-MOST_DRAWS = 2000
+MAX_DRAWS = 2000
 
 
 def planted(kind: str, seed: int) -> Planted:
     """One construction; the same for the same kind and seed."""
     rng = np.random.default_rng([KINDS.index(kind), seed])
-    for _ in range(MOST_DRAWS):
+    for _ in range(MAX_DRAWS):
         try:
             return RECIPES[kind](rng)
         except Redraw:
             continue
-    raise RuntimeError(f"no {kind} in {MOST_DRAWS} draws from seed {seed}")
+    raise RuntimeError(f"no {kind} in {MAX_DRAWS} draws from seed {seed}")

@@ -16,7 +16,7 @@ WORDS = {
     "verb": "carry drop eat find give hide keep lift",
 }
 PLAIN_NAMES = ("x", "y", "z", "w")
-LEAST_UNSEEN = 6
+MIN_UNSEEN = 6
 SHARES = (0.1, 0.4)
 """Of unseen cells."""
 
@@ -104,7 +104,7 @@ def draw_design(rng: np.random.Generator, grid: Grid, *, favour: np.ndarray | No
     unseen = {"random": _random, "hole": _hole, "sparse": _sparse}[shape](rng, grid, favour)
     seen = ~unseen
     rank = 1 + sum(size - 1 for size in grid.sizes)
-    insist(unseen.sum() >= LEAST_UNSEEN, SHARES[0] <= unseen.mean() <= SHARES[1])
+    insist(unseen.sum() >= MIN_UNSEEN, SHARES[0] <= unseen.mean() <= SHARES[1])
     insist(np.linalg.matrix_rank(one_hot(grid.cells[seen], grid.sizes)) == rank)
     many, held_out = rng.random() < 0.5, rng.choice([0, 0.3])
     counts = rng.integers(1, 5, size=len(seen)) if many else np.ones(len(seen), dtype=int)

@@ -18,7 +18,7 @@ from tests.auditing.planted.models import (
 from tests.auditing.planted.redraw import insist
 from tests.auditing.planted.targets import additive_numbers, mixed_numbers, shortcut_classes
 
-from recombine.advice import retention
+from recombine.theory import retention
 
 
 def lookup(rng: np.random.Generator) -> Planted:

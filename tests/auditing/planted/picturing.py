@@ -9,7 +9,7 @@ from tests.auditing.planted.designs import Design, Grid, draw_design, draw_grid
 from tests.auditing.planted.forms import as_pictures
 from tests.auditing.planted.redraw import insist
 
-MOST_CELLS = 150
+MAX_CELLS = 150
 PATTERNS = (
     "111101111",
     "010111010",
@@ -28,7 +28,7 @@ def draw_world(rng: np.random.Generator, *, additive: bool = True) -> tuple[Grid
 
     - `additive`: worlds whose images are sums of parts may be drawn, too.
     """
-    grid = draw_grid(rng, factors=(2, 3), most=MOST_CELLS)
+    grid = draw_grid(rng, factors=(2, 3), most=MAX_CELLS)
     worlds = {"bump": _bump, "shape": _shape, "window": _window, "bars": _bars}
     name = str(rng.choice(list(worlds)[: 4 if additive else 3]))
     least = max(8, 3 + max(grid.sizes))

@@ -28,7 +28,6 @@ from recombine.studies.interaction_asymmetry.arms.sprites import (
     MODELS,
     SMALL_MODELS,
     SWEEP,
-    clevr_arm,
     large_arm,
     small_arm,
     sweep_arm,
@@ -89,29 +88,28 @@ def vector_net(kind):
 
 @pytest.fixture
 def arms():
-    found = {vector_arm(*how, corner=c): vector_net(how[1]) for how in PAIRS for c in (False, True)}
-    found |= {generator_arm(order): made_up(independent=1.0) for order in RESTRICTED}
+    values = {vector_arm(*how, corner=c): vector_net(how[1]) for how in PAIRS for c in (False, True)}
+    values |= {generator_arm(order): made_up(independent=1.0) for order in RESTRICTED}
     poor = {"exchanged": 0.1, "q1": 0.8, "r2": 0.5}
-    found |= {
+    values |= {
         PLAIN: slot_net(0.5, 0.3, shared=0.31, sse=0.05, **poor),
         ALPHA_ONLY: slot_net(0.55, 0.35, shared=0.3, **poor),
         BETA_ONLY: slot_net(0.85, 0.7, shared=0.28),
     }
-    found |= {
+    values |= {
         name: slot_net(0.9, 0.75 + 0.05 * i, shared=0.2 - 0.05 * i, sse=0.1 + 0.1 * i)
         for i, name in enumerate(SCAN)
     }
     unseen = {"attention, plain": 0.1, "attention, both": 0.7, "additive, beta": 0.8, "dense, beta": 0.0}
-    found |= {corner_name(model): slot_net(unseen=unseen[model]) for model in CORNER_MODELS}
+    values |= {corner_name(model): slot_net(unseen=unseen[model]) for model in CORNER_MODELS}
     square = (16, 16)
-    found |= {
+    values |= {
         small_arm(model): slot_net(0.4 if model == "plain" else 0.8, 0.5, size=square)
         for model in SMALL_MODELS
     }
-    found |= {sweep_arm(t): slot_net(0.8, 0.6 + 0.05 * i, size=square) for i, t in enumerate(SWEEP)}
-    found |= {large_arm(m): slot_net(0.5 + 0.1 * i) for i, m in enumerate((*MODELS, BASELINE))}
-    found |= {clevr_arm(mirror): slot_net(0.8, 0.5 if mirror else 0.7) for mirror in (False, True)}
-    return found
+    values |= {sweep_arm(t): slot_net(0.8, 0.6 + 0.05 * i, size=square) for i, t in enumerate(SWEEP)}
+    values |= {large_arm(m): slot_net(0.5 + 0.1 * i) for i, m in enumerate((*MODELS, BASELINE))}
+    return values
 
 
 def outcome(arms, number, scale="paper"):
@@ -119,10 +117,10 @@ def outcome(arms, number, scale="paper"):
     return claim.check(Evidence({name: arms[name] for name in claim.needs}, scale))
 
 
-@pytest.mark.parametrize("number", [str(i) for i in range(16, 31)])
+@pytest.mark.parametrize("number", [str(i) for i in range(16, 30)])
 def test_every_claim_holds_on_its_own_numbers(number, arms):
-    found = outcome(arms, number)
-    assert found.holds, found.detail
+    values = outcome(arms, number)
+    assert values.holds, values.detail
 
 
 SPOILT = [
@@ -148,8 +146,6 @@ SPOILT = [
     ("27", small_arm(BASELINE), "q1_border", 0.1),
     ("28", sweep_arm(SWEEP[-1]), "jis", 0.1),
     ("29", large_arm("both"), "j_ari", 0.2),
-    ("30", clevr_arm(True), "jis", 0.9),
-    ("30", clevr_arm(True), "reflected_share", 0.0),
 ]
 
 
@@ -164,9 +160,9 @@ def test_claims_fail_on_spoilt_numbers(number, arm, name, value, arms):
 )
 def test_without_a_net_that_fits_nothing_is_decided(number, arm, arms):
     poor = replace(arms[arm], values={**arms[arm].values, "fit_r2": np.full(N, 0.99)})
-    found = outcome(arms | {arm: poor}, number)
-    assert found.holds is None
-    assert "no net fits" in found.reason
+    values = outcome(arms | {arm: poor}, number)
+    assert values.holds is None
+    assert "no net fits" in values.reason
 
 
 def test_without_penalties_as_good_is_a_failure(arms):

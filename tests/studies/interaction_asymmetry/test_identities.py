@@ -22,22 +22,22 @@ def task(request):
 
 
 def test_finite_differences(task):
-    found = identities.finite_differences(task)
-    assert found["vanishing"].max() < 1e-12
-    assert found["present"].min() > 0.1
-    assert found["softmax"][0] > 1e-3
+    values = identities.finite_differences(task)
+    assert values["vanishing"].max() < 1e-12
+    assert values["present"].min() > 0.1
+    assert values["softmax"][0] > 1e-3
 
 
 def test_probe_estimates(task):
-    found = identities.probe_estimates(task)
-    assert found["estimate_z"].max() < 4
-    assert found["error_slope"] == pytest.approx(-0.5, abs=0.15)
+    values = identities.probe_estimates(task)
+    assert values["estimate_z"].max() < 4
+    assert values["error_slope"] == pytest.approx(-0.5, abs=0.15)
 
 
 def test_independence_ranks(task):
-    found = identities.independence_ranks(task)
-    assert found["ranks_that_differ"] == 0
-    assert found["ranks_linear"].tolist() == [2, 2, 0, 0]
+    values = identities.independence_ranks(task)
+    assert values["ranks_that_differ"] == 0
+    assert values["ranks_linear"].tolist() == [2, 2, 0, 0]
 
 
 @pytest.mark.parametrize(("outputs", "enough"), [(20, False), (40, True)])
@@ -47,20 +47,20 @@ def test_generators_of_order_two_need_more_than_twenty_outputs(outputs, enough):
 
 
 def test_indecomposability(task):
-    found = identities.indecomposability(task)
-    assert found["parts_that_differ"] == 0
-    assert found["parts"].tolist() == list(published.CENTROIDS.values())
+    values = identities.indecomposability(task)
+    assert values["parts_that_differ"] == 0
+    assert values["parts"].tolist() == list(published.CENTROIDS.values())
 
 
 def test_l_shape(task):
-    found = identities.l_shape(task)
-    table = found["table"]
-    assert found["clean_gap"] < 1e-5
+    values = identities.l_shape(task)
+    table = values["table"]
+    assert values["clean_gap"] < 1e-5
     assert table.shape == (4, 4, 4)
-    assert found["surface"].shape == (2, 4, 41, 41)
-    np.testing.assert_allclose(found["surface"][0, 1], found["truth"], atol=1e-3)
+    assert values["surface"].shape == (2, 4, 41, 41)
+    np.testing.assert_allclose(values["surface"][0, 1], values["truth"], atol=1e-3)
     noisy = table[:3, :3, 3]  # g1 to g3, models of order 1 to 3
-    wanted = np.array([[published.L_SHAPE[g, k][3] for k in (1, 2, 3)] for g in ("g1", "g2", "g3")])
-    np.testing.assert_allclose(noisy, wanted, atol=0.03)
+    expected = np.array([[published.L_SHAPE[g, k][3] for k in (1, 2, 3)] for g in ("g1", "g2", "g3")])
+    np.testing.assert_allclose(noisy, expected, atol=0.03)
     assert (table[:3, 3, 3] < 0.95).all()  # order 7 with noise
     assert table[3, :, 1].max() < 0.4  # the softmax

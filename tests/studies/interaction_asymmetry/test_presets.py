@@ -35,7 +35,7 @@ def test_parameter_counts(model: tuple[str, str, str, bool]) -> None:
 
 
 def gradient_of(net: Part, dataset: str, **penalties: bool) -> tuple[Any, Any]:
-    """Shapes of the net and of the gradient of its whole objective, for two pictures."""
+    """Shapes of the net and of the gradient of its whole objective, for two images."""
     made, recipe = shapes_of(net), authors_recipe(dataset, **penalties)
     x = jax.ShapeDtypeStruct((2, *PRESETS[dataset].shape), jnp.float32)
 

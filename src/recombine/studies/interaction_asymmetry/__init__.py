@@ -7,13 +7,12 @@ from recombine.studies.interaction_asymmetry.claims import CLAIMS, SOURCES
 from recombine.studies.interaction_asymmetry.figures import DRAWINGS
 from recombine.studies.interaction_asymmetry.tables import TABULATIONS
 from recombine.studies.study import Study
-from recombine.tasks import interaction_task, line_world, mini_clevr, sprites
+from recombine.tasks import interaction_task, line_world, sprites
 
 STEP_SECONDS = {
     Part(interaction_task).name: 1.5e-3,
     Part(line_world).name: 1.3e-2,
     Part(sprites).name: 6e-2,
-    Part(mini_clevr).name: 2e-1,
 }
 
 

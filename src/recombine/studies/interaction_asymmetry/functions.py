@@ -1,7 +1,7 @@
-"""Test functions whose interaction is known: two slots of one latent each, a and b, and eight outputs.
+"""Test functions with known interaction: two slots of one latent each, a and b, and eight outputs.
 
-`g0` to `g3` have interaction of order 0 to 3 across slots; `gs` mixes its slots by a softmax, which is of no finite
-order; `linear` has no second derivative, so that nothing tells its slots apart. Every function takes one point
+`g0` to `g3` have interaction of order 0 to 3 across slots; `gs` mixes its slots with a softmax, which has no finite
+order; `linear` has no second derivative, so nothing distinguishes its slots. Every function takes one point
 `(2,)` and the array namespace to compute in (`jax.numpy` for derivatives, NumPy for values).
 
 ```python
@@ -30,7 +30,7 @@ PRODUCT = (0.0, 1.0, 0.0, 2.0, 0.0, -1.0, 0.0, 0.0)
 DECODER_SLOTS = 3
 DECODER_LATENTS = 6
 DECODER_OUTPUTS = 40
-"""Of the random decoder of order 2."""
+"""Sizes of the random decoder of order 2."""
 CUBIC = 0.3
 """The reparametrisation takes a to a + 0.3 a³."""
 
@@ -66,13 +66,13 @@ def g2(z: Any, xp: Any = jnp) -> Any:
 def g3(z: Any, xp: Any = jnp) -> Any:
     """`g2`, a²b in the first output and ab² in the sixth."""
     a, b = z[0], z[1]
-    nothing = 0.0 * a
-    extra = [a**2 * b, *[nothing] * 4, a * b**2, *[nothing] * 2]
+    zero = 0.0 * a
+    extra = [a**2 * b, *[zero] * 4, a * b**2, *[zero] * 2]
     return g2(z, xp) + xp.stack(extra)
 
 
 def gs(z: Any, xp: Any = jnp) -> Any:
-    """The slots compete: outputs of one or the other, weighted by a softmax of four times their latents."""
+    """The slots compete: outputs of either one, weighted by a softmax of four times their latents."""
     a, b = z[0], z[1]
     m = 1 / (1 + xp.exp(-4 * (a - b)))
     rest = 1 - m
@@ -91,7 +91,7 @@ def gs(z: Any, xp: Any = jnp) -> Any:
 
 
 def linear(z: Any, xp: Any = jnp) -> Any:
-    """A linear map: whatever its latents, its second derivative is zero."""
+    """A linear map: its second derivative is zero for any choice of latents."""
     a, b = z[0], z[1]
     return xp.stack([a + b, a - 2 * b, 3 * a, b, 2 * a + b, a, a - b, a + 3 * b])
 
@@ -117,7 +117,7 @@ class Rotated(eqx.Module):
 
 
 def rotated(function: Function, degrees: float) -> Rotated:
-    """The function of latents turned by an angle."""
+    """The function of latents rotated by an angle."""
     c, s = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
     return Rotated(function, np.array([[c, -s], [s, c]]))
 

@@ -1,4 +1,4 @@
-"""Exact statements on functions whose interaction is known: the argument of every check only carries the seed."""
+"""Exact statements about functions with known interaction; the task is only the source of the seed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from recombine.probes.interaction import (
-    as_decoder,
+from recombine.metrics.interaction import (
     derivative_tensors,
     hessian_parts,
     independence_of,
@@ -19,8 +18,9 @@ from recombine.probes.interaction import (
     mixed_difference,
     third_parts,
 )
-from recombine.probes.interaction.energies import slot_energies
-from recombine.probes.interaction.slots import as_slots
+from recombine.metrics.interaction.energies import slot_energies
+from recombine.metrics.interaction.slot_partition import as_slots
+from recombine.models import as_function
 from recombine.studies.interaction_asymmetry import published
 from recombine.studies.interaction_asymmetry.functions import (
     DECODER_LATENTS,
@@ -43,7 +43,7 @@ PROBE_COUNTS = (250, 1000, 4000)
 
 
 def generator(task: Task) -> np.random.Generator:
-    """A generator that follows from the task's inputs, so from the trial's seed."""
+    """A random generator derived from the task's inputs, and so from the trial's seed."""
     return np.random.default_rng(np.abs(np.ravel(task.inputs[0])[:4] * 1e6).astype(int))
 
 
@@ -56,20 +56,20 @@ def shares(function: Function, points: np.ndarray, max_order: int = 4) -> Float[
 
 
 def profiles(task: Task) -> Values:
-    """The profiles of all functions, and their largest distance from the reference."""
-    found = {name: shares(function, grid()) for name, function in FUNCTIONS.items()}
+    """The profiles of all functions, and their largest difference from the reference."""
+    values = {name: shares(function, grid()) for name, function in FUNCTIONS.items()}
     gaps = []
-    for name, wanted in published.PROFILES.items():
-        got, reference = found[name], np.array(wanted)
+    for name, expected in published.PROFILES.items():
+        got, reference = values[name], np.array(expected)
         gaps.append(
             np.inf if (np.isnan(got) != np.isnan(reference)).any() else np.nanmax(abs(got - reference))
         )
-    return {"profiles": np.stack(list(found.values())), "profile_gap": float(max(gaps))}
+    return {"profiles": np.stack(list(values.values())), "profile_gap": float(max(gaps))}
 
 
 def orders(task: Task) -> Values:
     """The estimated order of g0 to g3 and of the softmax (4 stands for "more than 3"), and how many are wrong."""
-    found = []
+    estimated = []
     for name in published.ORDERS:
         profile = interaction_profile(
             FUNCTIONS[name],
@@ -81,27 +81,30 @@ def orders(task: Task) -> Values:
             samples=None,
             batched=False,
         )
-        found.append(4 if profile.order is None else profile.order)
-    wanted = [4 if order is None else order for order in published.ORDERS.values()]
-    return {"orders": np.array(found), "orders_that_differ": int(np.sum(np.array(found) != np.array(wanted)))}
+        estimated.append(4 if profile.order is None else profile.order)
+    expected = [4 if order is None else order for order in published.ORDERS.values()]
+    return {
+        "orders": np.array(estimated),
+        "orders_that_differ": int(np.sum(np.array(estimated) != np.array(expected))),
+    }
 
 
 def finite_differences(task: Task, *, points: int = 20) -> Values:
-    """(n+1)-fold mixed differences across slots, with steps of 0.5 to 1; each point by its largest output.
+    """(n+1)-fold mixed differences across slots, with steps of 0.5 to 1; at each point the largest over outputs.
 
-    `vanishing`: the largest of g_n, for n = 1, 2, 3, over points and splits of the directions over slots; `present`:
-    the smallest of g_{n+1}, for n = 1, 2; `softmax`: the smallest and the largest 4-fold one of the softmax.
+    `vanishing`: the largest of g_n, for n = 1, 2, 3, over points and assignments of directions to slots; `present`:
+    the smallest of g_{n+1}, for n = 1, 2; `softmax`: the smallest and largest 4-fold difference of the softmax.
     """
     rng = generator(task)
     z = rng.uniform(-1, 1, size=(points, 2))
 
     def sizes(name: str, fold: int) -> np.ndarray:
-        found = []
+        values = []
         for split in combinations_with_replacement((0, 1), fold):
             if len(set(split)) > 1:
                 steps = rng.uniform(0.5, 1, size=(points, fold, 1)) * np.eye(2)[list(split)]
-                found.append(np.abs(mixed_difference(lambda x: _values(name, x), z, steps)).max(axis=1))
-        return np.array(found)
+                values.append(np.abs(mixed_difference(lambda x: _values(name, x), z, steps)).max(axis=1))
+        return np.array(values)
 
     softmax = sizes("gs", 4)
     return {
@@ -116,30 +119,32 @@ def _values(name: str, rows: np.ndarray) -> np.ndarray:
 
 
 def probe_estimates(task: Task) -> Values:
-    """Second derivatives across slots along random directions, against all of them.
+    """Second derivatives across slots, estimated along random directions and computed exactly.
 
-    `estimate_z`: distance of the estimate from the exact value in standard errors, for 250, 1000 and 4000 probes;
+    `estimate_z`: difference of the estimate from the exact value in standard errors, for 250, 1000 and 4000 probes;
     `error_slope`: the exponent with which the standard error falls with the number of probes, -1/2 expected.
     """
     rng = generator(task)
     z = rng.normal(size=(1, DECODER_LATENTS))
-    view = as_decoder(order_two_decoder(rng), z, batched=False, chunk=1000)
+    view = as_function(order_two_decoder(rng), z, batched=False, chunk=1000)
     assert view.derivative is not None
     slots = as_slots(DECODER_SLOTS, DECODER_LATENTS)
     exact = slot_energies(view.derivative, z, slots, 2, outputs=DECODER_OUTPUTS)
-    wanted = exact.values[0, 0, exact.crossing].sum()
+    expected = exact.values[0, 0, exact.crossing].sum()
     estimates, errors = [], []
     for number in PROBE_COUNTS:
-        found = slot_energies(view.derivative, z, slots, 2, outputs=DECODER_OUTPUTS, probes=number, rng=rng)
-        draws = found.values[0][:, found.crossing].sum(axis=1)
+        energies = slot_energies(
+            view.derivative, z, slots, 2, outputs=DECODER_OUTPUTS, probes=number, rng=rng
+        )
+        draws = energies.values[0][:, energies.crossing].sum(axis=1)
         estimates.append(draws.mean())
         errors.append(draws.std(ddof=1) / np.sqrt(number))
     slope = np.polyfit(np.log(PROBE_COUNTS), np.log(errors), 1)[0]
     return {
-        "exact": wanted,
+        "exact": expected,
         "estimates": np.array(estimates),
         "errors": np.array(errors),
-        "estimate_z": np.abs(np.array(estimates) - wanted) / np.array(errors),
+        "estimate_z": np.abs(np.array(estimates) - expected) / np.array(errors),
         "error_slope": float(slope),
     }
 
@@ -148,12 +153,12 @@ def rotation_scan(task: Task) -> Values:
     """Interaction after a rotation of the latents: zero at 0 and 90 degrees only.
 
     `degrees`, and the curves r2 of g1, r3 of g2, r2 of g2, r3 of g1 and the second derivative of the linear map
-    `(degrees,)`; their largest distance from the reference.
+    `(degrees,)`; their largest difference from the reference.
     """
     reference = np.array(published.ROTATIONS)
     degrees = reference[:, 0]
-    found = np.array([[shares(rotated(g, angle), grid(), 3)[1:] for g in (g1, g2)] for angle in degrees])
-    curves = np.stack([found[:, 0, 0], found[:, 1, 1], found[:, 1, 0], found[:, 0, 1]], axis=1)
+    values = np.array([[shares(rotated(g, angle), grid(), 3)[1:] for g in (g1, g2)] for angle in degrees])
+    curves = np.stack([values[:, 0, 0], values[:, 1, 1], values[:, 1, 0], values[:, 0, 1]], axis=1)
     second = [
         np.abs(derivative_tensors(rotated(linear, angle), [0.3, -0.2], 2, batched=False)[1]).max()
         for angle in degrees
@@ -175,47 +180,49 @@ def rotation_scan(task: Task) -> Values:
 def independence_ranks(task: Task) -> Values:
     """Ranks of sufficient independence at a random point: of g1 (order 1), g2 (order 2) and the linear map (order 1).
 
-    Each as joint rank, rank of the lower orders, rank of each slot.
+    Each is given as joint rank, rank of the lower orders, and rank of each slot.
     """
     rng = generator(task)
     point = rng.uniform(-0.9, 0.9, size=2)
-    found = {}
+    values = {}
     for name, function, order in (("g1", g1, 1), ("g2", g2, 2), ("linear", linear, 1)):
         ranks = independence_of(function, point, SLOTS, order, batched=False)
-        found[f"ranks_{name}"] = np.array([ranks.joint, ranks.lower, *ranks.slots])
-        found[f"margin_{name}"] = np.array(min(ranks.margin, 1e16))
+        values[f"ranks_{name}"] = np.array([ranks.joint, ranks.lower, *ranks.slots])
+        values[f"margin_{name}"] = np.array(min(ranks.margin, 1e16))
     wrong = [
-        np.sum(found[f"ranks_{name}"] != np.array([joint, lower, *slots]))
+        np.sum(values[f"ranks_{name}"] != np.array([joint, lower, *slots]))
         for name, (joint, lower, slots) in published.RANKS.items()
     ]
-    return {**found, "ranks_that_differ": int(sum(wrong))}
+    return {**values, "ranks_that_differ": int(sum(wrong))}
 
 
 def generator_independence(task: InteractionTask) -> Values:
-    """Whether the task's own generator has sufficient independence of its order, at its first latents."""
-    made = task.decoder
+    """Whether the task's own generator has sufficient independence at its order, at its first latents."""
+    decoder = task.decoder
     assert task.latents is not None
     return {
-        "independent": independence_of(made, task.latents[0], made.slots, made.order, batched=False).holds
+        "independent": independence_of(
+            decoder, task.latents[0], decoder.slots, decoder.order, batched=False
+        ).holds
     }
 
 
 def reparametrisation(task: Task) -> Values:
-    """A bent slot: order 1 stays (r2 of g1 is 0), order 2 does not (r3 of g2 is not)."""
+    """A reparametrised slot: order 1 is preserved (r2 of g1 is 0), order 2 is not (r3 of g2 is not 0)."""
     first, second = (shares(FUNCTIONS[f"{name} reparametrised"], grid(), 3) for name in ("g1", "g2"))
     return {"r2_g1": float(first[1]), "r3_g2": float(second[2])}
 
 
 def indecomposability(task: Task, *, draws: int = 5) -> Values:
-    """Tests of slots of four latents, random ones and ones with a hidden split into 2 + 2.
+    """Tests of indecomposability on slots of four latents, random or with a hidden split into 2 + 2.
 
-    `parts`: the dimension of the centroid, or the components, in the order of `published.CENTROIDS`; and how many of
-    all draws differ from it.
+    `parts`: the dimension of the centroid, or the number of components, in the order of `published.CENTROIDS`; and how
+    many of all draws differ from it.
     """
     rng = generator(task)
-    wanted = np.array(list(published.CENTROIDS.values()))
-    found = np.array([_dimensions(rng) for _ in range(draws)])
-    return {"parts": found[0], "parts_that_differ": int(np.sum(found != wanted))}
+    expected = np.array(list(published.CENTROIDS.values()))
+    dimensions = np.array([_dimensions(rng) for _ in range(draws)])
+    return {"parts": dimensions[0], "parts_that_differ": int(np.sum(dimensions != expected))}
 
 
 def _dimensions(rng: np.random.Generator) -> list[int]:
@@ -267,7 +274,7 @@ def l_shape(
     """Extrapolation from an L-shaped support to the missing quadrant a > 0, b > 0, by least squares.
 
     `table`: R² inside and outside without noise, and with noise of 0.05, relative to the variance inside, for g1, g2,
-    g3, softmax × orders of the model; `clean_gap` its distance from the reference without noise. For a picture,
+    g3, softmax × orders of the model; `clean_gap` its difference from the reference without noise. For a figure,
     `surface` `(2, orders, side, side)`: one output of g2 as predicted without and with noise, and `truth` itself.
     """
     rng = generator(task)
@@ -289,11 +296,13 @@ def l_shape(
                 surfaces[name, order, data is noisy] = predicted[:, output].reshape(side, side)
             table.append(row)
     values = np.array(table)
-    wanted = np.array([published.L_SHAPE[name, k] for name in ("g1", "g2", "g3", "gs") for k in (1, 2, 3, 7)])
+    expected = np.array(
+        [published.L_SHAPE[name, k] for name in ("g1", "g2", "g3", "gs") for k in (1, 2, 3, 7)]
+    )
     same = tuple(model_orders) == (1, 2, 3, 7)
     return {
         "table": values.reshape(4, len(model_orders), 4),
-        "clean_gap": float(np.abs(values - wanted)[:, :2].max()) if same else np.nan,
+        "clean_gap": float(np.abs(values - expected)[:, :2].max()) if same else np.nan,
         "surface": np.stack([[surfaces["g2", k, noise] for k in model_orders] for noise in (False, True)]),
         "truth": _values("g2", points)[:, output].reshape(side, side),
     }

@@ -1,6 +1,6 @@
-"""The authors' models and ways of training, for their three data sets.
+"""The authors' models and recipes for their three data sets.
 
-The official code overwrites its command line with these. A CPU can start them and not finish them: a run on sprites is
+The official code overwrites its command line with these settings. A CPU cannot finish such a run: one run on sprites is
 about 7e17 floating-point operations.
 """
 
@@ -12,9 +12,6 @@ from typing import Literal
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.fit import Penalty, Recipe, adam
-from recombine.fit.losses import summed_squared_error
-from recombine.fit.recipe import Schedule
 from recombine.nets import (
     attention_decoder,
     broadcast_decoder,
@@ -24,6 +21,9 @@ from recombine.nets import (
 )
 from recombine.parts import Part
 from recombine.remedies import attention_interaction, capacity, head_mean_weight
+from recombine.training import Penalty, Recipe, adam
+from recombine.training.losses import summed_squared_error
+from recombine.training.recipe import Schedule
 
 Encoder = Literal["transformer", "slot attention"]
 Decoder = Literal["attention", "broadcast"]
@@ -39,10 +39,10 @@ DECAY = 0.1
 
 @dataclass(frozen=True)
 class Preset:
-    """What differs between the data sets.
+    """The settings that differ between the data sets.
 
-    `shape` is that of a picture, or tokens and features of the frozen DINO net for CLEVRTex. `error_weight` is the
-    weight of the squared error where a penalty is on; without penalties it is 1. `held` says whether the regularised
+    `shape` is that of an image, or tokens and features of the frozen DINO net for CLEVRTex. `error_weight` is the
+    weight of the squared error if there is a penalty; without penalties it is 1. `held` says whether the regularised
     recipe holds its peak rate until step 30,000 and then drops to a fifth.
     """
 
@@ -98,19 +98,19 @@ def authors_net(
 
     ```
     """
-    found = preset(dataset)
-    features = len(found.shape) == 2
-    idle = {"idle": found.channels} if features else {}
+    chosen = preset(dataset)
+    features = len(chosen.shape) == 2
+    idle = {"idle": chosen.channels} if features else {}
     encoders = {
-        "transformer": Part(slot_transformer, channels=found.channels, **idle),
-        "slot attention": Part(slot_attention, channels=found.channels, variant="authors", **idle),
+        "transformer": Part(slot_transformer, channels=chosen.channels, **idle),
+        "slot attention": Part(slot_attention, channels=chosen.channels, variant="authors", **idle),
     }
     decoders = {
         "attention": Part(
             attention_decoder,
-            queries=found.queries,
-            query_hidden=found.query_hidden,
-            readout=found.readout,
+            queries=chosen.queries,
+            query_hidden=chosen.query_hidden,
+            readout=chosen.readout,
             sampled=sampled,
         ),
         "broadcast": Part(broadcast_decoder, doublings=4),
@@ -119,9 +119,9 @@ def authors_net(
         raise InputError("model", (encoder, decoder), f"{list(encoders)} and {list(decoders)}")
     return Part(
         slot_autoencoder,
-        shape=found.shape,
-        slots=found.slots,
-        width=found.width,
+        shape=chosen.shape,
+        slots=chosen.slots,
+        width=chosen.width,
         variational=variational,
         encoder=encoders[encoder],
         decoder=decoders[decoder],
@@ -131,50 +131,50 @@ def authors_net(
 def authors_recipe(
     dataset: str, *, alpha: bool = True, beta: bool = True, iterations: int = ITERATIONS
 ) -> Recipe:
-    """How the model of a data set is trained, with one penalty, both or none.
+    """The recipe for the model of a data set, with one penalty, both or none.
 
-    Without penalties the published code stops with an error; the rate is then what it was meant to be.
+    Without penalties the published code stops with an error; the learning rate here is the one that was intended.
     """
-    found = preset(dataset)
+    chosen = preset(dataset)
     regularised = alpha or beta
-    held = regularised and found.held
+    held = regularised and chosen.held
     schedule = Schedule(
         "exponential",
-        warmup=found.warmup,
+        warmup=chosen.warmup,
         factor=DECAY,
         every=ITERATIONS,
-        start=HELD_UNTIL if held else found.warmup,
+        start=HELD_UNTIL if held else chosen.warmup,
         drop=LATER / PEAK if held else 1.0,
     )
     penalties = []
     if beta:
-        penalties.append(Penalty(Part(capacity), found.penalty))
+        penalties.append(Penalty(Part(capacity), chosen.penalty))
     if alpha:
-        weight = head_mean_weight(found.penalty)
+        weight = head_mean_weight(chosen.penalty)
         penalties.append(Penalty(Part(attention_interaction), weight, warmup=ALPHA_WARMUP))
     return Recipe(
         steps=iterations,
-        batch=found.batch,
+        batch=chosen.batch,
         optimiser=adam(PEAK),
         schedule=schedule,
-        loss=Part(summed_squared_error, weight=found.error_weight if regularised else 1.0),
+        loss=Part(summed_squared_error, weight=chosen.error_weight if regularised else 1.0),
         penalties=tuple(penalties),
-        clip_norm=found.clip_norm,
+        clip_norm=chosen.clip_norm,
         record_every=10_000,
         record_rows=500,
     )
 
 
 def authors_rate(dataset: str, step: int, *, regularised: bool = True) -> float:
-    """The learning rate that the published code has set after update `step`, with its slip at step 30,000.
+    """The learning rate that the published code sets after update `step`, including its mistake at step 30,000.
 
-    There it takes the other branch, the decay from the end of the warm-up, for a single update.
+    There it takes the wrong branch, the decay from the end of the warm-up, for a single update.
     """
-    found = preset(dataset)
-    if step <= found.warmup:
-        return PEAK * step / found.warmup
-    decayed = PEAK * DECAY ** ((step - found.warmup) / ITERATIONS)
-    if not (regularised and found.held):
+    chosen = preset(dataset)
+    if step <= chosen.warmup:
+        return PEAK * step / chosen.warmup
+    decayed = PEAK * DECAY ** ((step - chosen.warmup) / ITERATIONS)
+    if not (regularised and chosen.held):
         return decayed
     if step < HELD_UNTIL:
         return PEAK

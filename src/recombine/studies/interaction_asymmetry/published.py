@@ -1,6 +1,6 @@
-"""Numbers that claims and figures need.
+"""Numbers that claims and figures use.
 
-The paper tests its theory on no function with known derivatives; these reference values were computed once in an
+The paper does not test its theory on functions with known derivatives; these reference values were computed once in an
 independent implementation, in float64.
 """
 
@@ -59,7 +59,7 @@ L_SHAPE: dict[tuple[str, int], tuple[float, float, float, float]] = {
     ("gs", 3): (0.9795, 0.37927, 0.97929, 0.34798),
     ("gs", 7): (0.99901, -1.14293, 0.99861, -2.21756),
 }
-"""R² inside and outside the support by generator and order of the model: two without noise, two with 0.05."""
+"""R² inside and outside the support, by generator and order of the model: first without noise, then with noise 0.05."""
 NOISE = 0.05
 RANKS: dict[str, tuple[int, int, tuple[int, int]]] = {"g1": (4, 2, (1, 1)), "g2": (7, 5, (1, 1))}
 """Rank of all derivatives, of the lower orders, and of each slot, for order 1 (g1) and order 2 (g2)."""

@@ -1,4 +1,4 @@
-"""What the authors' code fixes: parameter counts, learning rates and penalty weights at some steps."""
+"""Values from the authors' code: parameter counts, and learning rates and penalty weights at some steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARAMETERS: dict[tuple[str, str, str, bool], tuple[int, int]] = {
     ("clevrtex", "transformer", "attention", False): (1205056, 8091540),
     ("clevrtex", "transformer", "attention", True): (2101248, 8091540),
 }
-"""Encoder and decoder, by data set, encoder, decoder and whether there is a posterior."""
+"""Parameters of encoder and decoder, by data set, encoder, decoder and whether there is a posterior."""
 
 STEPS: tuple[int, ...] = (0, 1, 1000, 2500, 5000, 10000, 10001, 20000, 25000, 29999, 30000, 30001)
 STEPS += (50000, 100000, 200000, 300000, 400000, 500000)
@@ -37,7 +37,7 @@ RATES: dict[tuple[str, bool], tuple[float, ...]] = {
     ("clevrtex", True): _LONG,
     ("sprites", False): _LONG,
 }
-"""The learning rate set after each of `STEPS`, by data set and whether a penalty is on."""
+"""The learning rate after each of `STEPS`, by data set and whether there is a penalty."""
 
 _RAMP = (0, 2e-06, 0.002, 0.005, 0.01, 0.02, 0.020002, 0.04)
 ALPHAS = {

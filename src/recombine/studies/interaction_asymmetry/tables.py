@@ -1,4 +1,4 @@
-"""All arms of a world side by side, with their spread over seeds."""
+"""All arms of a task side by side, with their spread over seeds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from recombine.report import Column, Row, Table, number
-from recombine.report.numerals import MISSING
+from recombine.report.numbers import MISSING
 from recombine.studies.claims import Evidence
 from recombine.studies.interaction_asymmetry.arms.lines import ALPHA_ONLY, BETA_ONLY, CORNER, PLAIN, SCAN
 from recombine.studies.interaction_asymmetry.arms.sprites import SMALL_MODELS, small_arm
@@ -32,13 +32,13 @@ SMALL = tuple(small_arm(name) for name in SMALL_MODELS)
 
 def _cell(values: np.ndarray) -> str:
     """Mean and standard deviation over seeds."""
-    there = values[np.isfinite(values)]
-    if not len(there):
+    finite = values[np.isfinite(values)]
+    if not len(finite):
         return MISSING
     return (
-        f"{number(float(there.mean()))} ± {number(float(there.std(ddof=1)))}"
-        if len(there) > 1
-        else number(there[0])
+        f"{number(float(finite.mean()))} ± {number(float(finite.std(ddof=1)))}"
+        if len(finite) > 1
+        else number(finite[0])
     )
 
 
@@ -61,8 +61,9 @@ def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
     seeds = len(evidence[names[0]].seeds)
     caption = (
         f"Mean ± standard deviation over {seeds} seeds, at posterior means. Nats: the capacity of all slots. Shared "
-        "attention: the interaction penalty in head-mean units, at most (1 - 1/K)/2. Exchanged: R² of pictures decoded "
-        "from slots of two scenes against the true recombination. One slot: nets with all objects in the same slot."
+        "attention: the interaction penalty in head-mean units, at most (1 - 1/K)/2. Exchanged: R² of images "
+        "decoded from slots of two scenes, compared with the true recombination. One slot: nets with all objects in "
+        "the same slot."
     )
     columns = [Column("arm"), *(Column(label, "right") for label in (*shown, "one slot"))]
     return Table(columns, rows, caption=caption)
@@ -70,6 +71,6 @@ def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
 
 TABULATIONS = (
     Tabulation("All arms of the line world", LINES, partial(_fill, names=LINES)),
-    Tabulation("A corner of hues left out", tuple(CORNER), partial(_fill, names=tuple(CORNER))),
+    Tabulation("A corner of hues held out", tuple(CORNER), partial(_fill, names=tuple(CORNER))),
     Tabulation("Sprites, 16 × 16", SMALL, partial(_fill, names=SMALL)),
 )

@@ -1,4 +1,4 @@
-"""Identities of the theory, measured as their largest violation: probes of a task whose split gives the seed."""
+"""Identities of the theory, measured by their largest violation: probes of a task whose split provides the seed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from recombine.tasks import (
-    Task,
-    addition,
-    invariance,
-    logical,
-    partial_exposure,
-)
+from recombine.tasks import Task, addition, invariance, logical, partial_exposure
 from recombine.theory import (
     OverlapKernel,
     addition_line,
@@ -34,18 +28,18 @@ RELU_THREE = (0.203501, 0.094238, 0.106783)
 """S(1;3), S(2;3), S(3;3) of a random ReLU network of three layers."""
 DEPTHS = 20
 UNEQUAL_SHARES = (0.1, 0.3, 0.4, 0.5)
-"""How much the first of two factors counts in the input, as published."""
+"""The share of the first of two factors in the input, as published."""
 
 
 def seed_of(task: Task) -> np.random.Generator:
-    """A generator that follows from the task's split, so from the trial's seed."""
+    """A random generator derived from the task's split, and so from the trial's seed."""
     return np.random.default_rng(np.flatnonzero(task.split.seen))
 
 
-def machine_answers(
+def machine_predictions(
     task: Task, kernel: OverlapKernel, *, offset: bool = False, solve: Any = min_norm
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What a kernel machine answers for the task's unseen rows, and their targets."""
+    """The predictions of a kernel machine for the task's unseen rows, and their targets."""
     cells, seen = task.split.space.cells[task.cell], task.split.seen[task.cell]
     targets = task.targets.ravel().astype(np.float64)
     settings = {"offset": offset} if solve is min_norm else {}
@@ -71,9 +65,9 @@ def round_trips(task: Task) -> Values:
 
 
 def trajectories(task: Task) -> Values:
-    """Saliences of random networks by depth: do they add up to 1, and is ReLU's as tabulated?"""
-    found = {f"salience_{name}": salience_by_depth(3, DEPTHS, name) for name in get_args(Nonlinearity)}
-    gaps = [np.abs(values @ [3, 3, 1] - 1).max() for values in found.values()]
+    """Saliences of random networks by depth: do they sum to 1, and is ReLU's as tabulated?"""
+    results = {f"salience_{name}": salience_by_depth(3, DEPTHS, name) for name in get_args(Nonlinearity)}
+    gaps = [np.abs(values @ [3, 3, 1] - 1).max() for values in results.values()]
     gaps += [
         abs(float(salience_by_depth(2, DEPTHS, name)[depth] @ [2, 1]) - 1)
         for name in get_args(Nonlinearity)
@@ -87,14 +81,14 @@ def trajectories(task: Task) -> Values:
     return {
         "sum_gap": max(gaps),
         "relu_gap": relu,
-        **found,
+        **results,
         "salience_of_four": four,
         "salience_unequal": np.array(unequal),
     }
 
 
 def spectra(task: Task) -> Values:
-    """Closed spectrum against the eigenvalues of the whole grid's Gram matrix, unequal sizes included."""
+    """The closed-form spectrum compared with the eigenvalues of the full grid's Gram matrix, also for unequal sizes."""
     rng, gaps = seed_of(task), []
     for _ in range(30):
         factors = int(rng.integers(1, 4))
@@ -108,7 +102,7 @@ def spectra(task: Task) -> Values:
 
 
 def additivity(task: Task) -> Values:
-    """Kernel machines with any dual weights are sums over seen conjunctions; full ones vanish on unseen cells."""
+    """Kernel machines with any dual weights are sums over seen conjunctions; the full ones vanish on unseen cells."""
     rng, gaps = seed_of(task), []
     for kernel, cells, train, weights in _problems(rng, 30):
         parts = decompose(kernel, cells[train], weights, cells)
@@ -119,7 +113,7 @@ def additivity(task: Task) -> Values:
 
 
 def ridge_identity(task: Task) -> Values:
-    """Minimum norm is ridge regression on the lower orders; exemplars share the ridge."""
+    """Minimum norm equals ridge regression on the lower orders; exemplars share the ridge."""
     rng, gaps, exemplars = seed_of(task), [], []
     for kernel, cells, train, targets in _problems(rng, 30):
         full, lower, unseen = float(kernel.salience.ravel()[-1]), kernel.lower(), cells[~train]
@@ -139,32 +133,32 @@ def _problems(
     rng: np.random.Generator, count: int
 ) -> list[tuple[OverlapKernel, np.ndarray, np.ndarray, np.ndarray]]:
     """Random kernels, grids, training sets and a number for each training cell."""
-    found = []
+    values = []
     for _ in range(count):
         factors = int(rng.integers(2, 5))
         cells = np.indices(rng.integers(2, 4, size=factors).tolist()).reshape(factors, -1).T
         train = rng.random(len(cells)) < 0.6
         train[rng.integers(len(cells))] = True
         kernel = OverlapKernel.from_salience(rng.uniform(0.2, 1, size=(2,) * factors))
-        found.append((kernel, cells, train, rng.normal(size=train.sum())))
-    return found
+        values.append((kernel, cells, train, rng.normal(size=train.sum())))
+    return values
 
 
 def slope_law(task: Task) -> Values:
-    """Addition from 1 to 5 anchors at random places: slope, offset, and deviation from a line."""
+    """Addition from 1 to 5 random anchors: slope, offset, and deviation from a line."""
     rng, slope_gap, offset_gap, residual = seed_of(task), [], [], []
     values = np.arange(-4.0, 5.0)
     for anchors in range(1, 6):
         for salience in (0.1, 0.3, 0.45):
             chosen = np.sort(rng.choice(9, size=anchors, replace=False))
-            found, truth = machine_answers(
+            outputs, targets = machine_predictions(
                 addition(anchors=chosen.tolist()), OverlapKernel.by_count([0, salience, 1]), offset=True
             )
-            slope, offset = np.polyfit(truth, found, 1)
+            slope, offset = np.polyfit(targets, outputs, 1)
             law = addition_line(values, chosen, salience)
             slope_gap.append(abs(slope - law.slope))
             offset_gap.append(abs(offset - law.offset))
-            residual.append(np.abs(found - slope * truth - offset).max())
+            residual.append(np.abs(outputs - slope * targets - offset).max())
     saliences = np.linspace(0.0, 0.5, 51)
     curves = [[closed_forms.addition_slope(s, p) for s in saliences] for p in range(1, 6)]
     return {
@@ -176,23 +170,23 @@ def slope_law(task: Task) -> Values:
 
 
 def small_tables(task: Task) -> Values:
-    """Invariance, partial exposure and logic: closed forms against machines, and which come out right."""
+    """Invariance, partial exposure and logic: closed forms compared with machines, and which are solved."""
     gaps, curves = [], []
     grid = np.linspace(0.02, 0.5, 25)
     for k in grid:
         kernel = OverlapKernel.by_count([0, k, 1])
-        found = {
-            "invariance": machine_answers(invariance(), kernel)[0]
+        values = {
+            "invariance": machine_predictions(invariance(), kernel)[0]
             - np.array([-1, 1]) * closed_forms.invariance(k)
         }
         labels = {"partial": (-1, -1, 1), "and": (-1, -1, -1), "or": (-1, 1, 1), "xor": (-1, 1, 1)}
-        for name, given in labels.items():
+        for name, corners in labels.items():
             table = partial_exposure() if name == "partial" else logical(operation=name)
-            found[name] = machine_answers(table, kernel)[0] - held_out_corner(k, *given)
-        gaps.append(max(np.abs(gap).max() for gap in found.values()))
+            values[name] = machine_predictions(table, kernel)[0] - held_out_corner(k, *corners)
+        gaps.append(max(np.abs(gap).max() for gap in values.values()))
         curves.append([held_out_corner(k, *labels["partial"]), closed_forms.invariance(k)])
     signs = []
     for name in ("and", "or", "xor"):
-        found_one, truth = machine_answers(logical(operation=name), OverlapKernel.by_count([0, 0.3, 1]))
-        signs.append(float(found_one[0] * truth[0] > 0))
+        outputs, targets = machine_predictions(logical(operation=name), OverlapKernel.by_count([0, 0.3, 1]))
+        signs.append(float(outputs[0] * targets[0] > 0))
     return {"corner_gap": max(gaps), "logic_right": np.array(signs), "small_curves": np.array(curves).T}

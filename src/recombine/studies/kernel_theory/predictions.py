@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from recombine.probes import additive_fit
-from recombine.probes.additivity import AdditiveFit
-from recombine.studies.kernel_theory.identities import machine_answers, seed_of
+from recombine.metrics import additive_fit
+from recombine.metrics.additivity import AdditiveFit
+from recombine.studies.kernel_theory.identities import machine_predictions, seed_of
 from recombine.tasks import (
     Task,
     addition,
@@ -39,27 +39,27 @@ from recombine.theory.overlap_kernels import overlaps
 Values = dict[str, Any]
 
 KINDS = ("right", "wrong", "sensory", "context", "memorisation")
-"""Conjunctions of context dependence: context with the feature that counts, with the other, features, context, all."""
+"""Conjunctions in context dependence: context with the relevant feature, with the other one, features, context, all."""
 REPRESENTATIONS = {"Rep. 1": ("quadratic", 3), "Rep. 2": ("relu", 3)}
 """The two points that the published map marks."""
 
 
 def equivalence(task: Task) -> Values:
-    """Transitive equivalence in its three sizes: outputs on unseen pairs, and whether signs could be had at all."""
+    """Transitive equivalence in its three sizes: outputs on unseen pairs, and whether correct signs are possible."""
     largest, possible = [], []
     for classes, hubs in (((2, 2), (1, 1)), ((5, 5), (1, 1)), ((5, 5), (4, 4))):
         table = transitive_equivalence(classes=classes, hubs=hubs)
         for salience in (0.1, 0.3, 0.45):
             kernel = OverlapKernel.by_count([0, salience, 1])
             for offset in (False, True):
-                found, _ = machine_answers(table, kernel, offset=offset)
-                largest.append(np.abs(found).max())
+                outputs, _ = machine_predictions(table, kernel, offset=offset)
+                largest.append(np.abs(outputs).max())
         possible.append(verdicts_of(table).expressible_signs)
     return {"largest_output": max(largest), "signs_possible": np.array(possible, dtype=float)}
 
 
 def ordering(task: Task) -> Values:
-    """Transitive ordering: right signs and mean margins by distance."""
+    """Transitive ordering: the share of right signs, and mean margins by distance."""
     table, right, by_distance = transitive_ordering(), [], []
     cells = table.split.space.cells[table.cell]
     distance = np.abs(cells[:, 0] - cells[:, 1])
@@ -73,15 +73,15 @@ def ordering(task: Task) -> Values:
 
 
 def context_tables(task: Task) -> Values:
-    """Sizes of CD-3, CD-2 and CD-1, and what context alone achieves."""
+    """Sizes of CD-3, CD-2 and CD-1, and the accuracy of context alone."""
     sizes, alone, unseen = [], [], []
     for hidden in (3, 2, 1):
         table = context_dependence(hidden=hidden)
-        context, answer, seen = table.split.space.cells[:, 0], table.targets.ravel(), table.split.seen
-        guess = np.array([np.sign(answer[seen & (context == c)].sum()) for c in (0, 1)])[context]
+        context, target, seen = table.split.space.cells[:, 0], table.targets.ravel(), table.split.seen
+        guess = np.array([np.sign(target[seen & (context == c)].sum()) for c in (0, 1)])[context]
         sizes.append([seen.sum(), (~seen).sum()])
-        alone.append((guess == answer)[seen].mean())
-        unseen.append((guess == answer)[~seen].mean())
+        alone.append((guess == target)[seen].mean())
+        unseen.append((guess == target)[~seen].mean())
     return {
         "context_sizes": np.array(sizes),
         "context_alone": np.array(alone),
@@ -90,7 +90,7 @@ def context_tables(task: Task) -> Values:
 
 
 def context_forms(task: Task, *, count: int = 120) -> Values:
-    """Closed forms of CD-3 against machines, for random saliences and two to four levels in a class."""
+    """Closed forms of CD-3 compared with machines, for random saliences and two to four levels per class."""
     rng, wrong = seed_of(task), 0
     margin_gap: list[float] = []
     squared_gap: list[float] = []
@@ -103,9 +103,9 @@ def context_forms(task: Task, *, count: int = 120) -> Values:
             (max_margin, context_margin, margin_gap),
             (min_norm, context_squared, squared_gap),
         ):
-            found, truth = machine_answers(table, kernel, offset=True, solve=solve)
+            outputs, targets = machine_predictions(table, kernel, offset=True, solve=solve)
             expected = form(*salience, per_class=r)
-            gaps.append(np.abs(found * truth - expected.margin).max())
+            gaps.append(np.abs(outputs * targets - expected.margin).max())
             wrong += expected.generalises != (expected.margin > 0)
     return {
         "margin_gap": max(margin_gap),
@@ -117,11 +117,13 @@ def context_forms(task: Task, *, count: int = 120) -> Values:
 
 def context_margins(kernel: OverlapKernel, solve: Any = max_margin) -> np.ndarray:
     """The smallest test margin of CD-3, CD-2 and CD-1."""
-    found = []
+    values = []
     for hidden in (3, 2, 1):
-        answers, truth = machine_answers(context_dependence(hidden=hidden), kernel, offset=True, solve=solve)
-        found.append((answers * truth).min())
-    return np.array(found)
+        outputs, targets = machine_predictions(
+            context_dependence(hidden=hidden), kernel, offset=True, solve=solve
+        )
+        values.append((outputs * targets).min())
+    return np.array(values)
 
 
 def region(task: Task) -> Values:
@@ -149,26 +151,28 @@ def region(task: Task) -> Values:
 
 
 def _passed(kernel: OverlapKernel, exact: bool | None) -> int:
-    """How many of the three pass; CD-3 by its closed form where there is one."""
-    found = 0
+    """How many of the three tasks pass; CD-3 by its closed form if there is one."""
+    passed = 0
     for hidden in (1, 2, 3):
         if hidden == 3 and exact is not None:
             passes = exact
         else:
-            answers, truth = machine_answers(context_dependence(hidden=hidden), kernel, solve=_margin_loosely)
-            passes = bool(((answers * truth) > 1e-6).all())
+            outputs, targets = machine_predictions(
+                context_dependence(hidden=hidden), kernel, solve=_loose_margin
+            )
+            passes = bool(((outputs * targets) > 1e-6).all())
         if not passes:
             break
-        found += 1
-    return found
+        passed += 1
+    return passed
 
 
-def _margin_loosely(gram: np.ndarray, labels: np.ndarray) -> Any:
-    return max_margin(gram, labels, tolerance=1e-5, most_steps=-1)
+def _loose_margin(gram: np.ndarray, labels: np.ndarray) -> Any:
+    return max_margin(gram, labels, tolerance=1e-5, max_steps=-1)
 
 
 def depths(task: Task) -> Values:
-    """Which random networks pass CD-3 at which depth, by the closed form, and the two marked representations."""
+    """Which random networks pass CD-3 at each depth, by the closed form, and the two marked representations."""
     passes = {
         f"passes_{name}": np.array(
             [
@@ -210,18 +214,18 @@ def conjunction_kind(subset: tuple[int, ...], levels: np.ndarray) -> str:
 
 
 def decompositions(task: Task) -> Values:
-    """Coefficients of perfect answers, and of answers that are right in training and inverted on unseen cells."""
-    found = []
+    """Coefficients of perfect predictions, and of predictions that are right on seen and inverted on unseen cells."""
+    values = []
     for hidden, invert in ((3, False), (2, False), (1, False), (3, True)):
         table = context_dependence(hidden=hidden)
-        answers, seen = table.targets.ravel().astype(float), table.split.seen
-        answers = np.where(seen | (not invert), answers, -answers)
-        found.append(kind_sizes(additive_fit(answers, table.split.space.cells, seen)))
-    return {"kind_sizes": np.array(found)}
+        outputs, seen = table.targets.ravel().astype(float), table.split.seen
+        outputs = np.where(seen | (not invert), outputs, -outputs)
+        values.append(kind_sizes(additive_fit(outputs, table.split.space.cells, seen)))
+    return {"kind_sizes": np.array(values)}
 
 
 def dispersed(task: Task, *, sets: int = 50) -> Values:
-    """Addition from dispersed training sets over salience: mean test error, exactly and with the published tube."""
+    """Addition from dispersed training sets by salience: mean test error, exactly and with the published tolerance."""
     saliences = np.linspace(0, 0.5, 51)
     exact, tube = np.zeros(51), np.zeros(51)
     for seed in range(1, sets + 1):
@@ -229,8 +233,8 @@ def dispersed(task: Task, *, sets: int = 50) -> Values:
         for i, salience in enumerate(saliences):
             kernel = OverlapKernel.by_count([0, salience, 1])
             for errors, solve in ((exact, min_norm), (tube, support_vector_regression)):
-                found, truth = machine_answers(table, kernel, offset=True, solve=solve)
-                errors[i] += ((found - truth) ** 2).mean() / sets
+                outputs, targets = machine_predictions(table, kernel, offset=True, solve=solve)
+                errors[i] += ((outputs - targets) ** 2).mean() / sets
     return {"dispersed_exact": exact, "dispersed_tube": tube}
 
 
@@ -242,48 +246,50 @@ def verdicts_of(table: Task) -> Any:
 
 
 def verdicts(task: Task) -> Values:
-    """How many of the expected verdicts come out, task by task."""
+    """How many verdicts are as expected, task by task."""
 
     def odd(table: Task) -> np.ndarray:
         cells = table.split.space.cells[table.cell[table.rows_out]]
         return np.abs(cells[:, 0] - cells[:, 1]) % 2 == 1
 
-    right = []
+    correct = []
     for anchors in ("extrapolation", "interpolation", "both", "asymmetric"):
-        found = verdicts_of(addition(anchors=anchors))
-        right.append(found.fit[1] and found.cells[1].determined.all())
+        result = verdicts_of(addition(anchors=anchors))
+        correct.append(result.fit[1] and result.cells[1].determined.all())
     for hidden in (1, 2, 3):
-        found = verdicts_of(context_dependence(hidden=hidden))
-        right.append(not found.fit[1] and found.fit[2] and found.cells[2].norm_completed.all())
+        result = verdicts_of(context_dependence(hidden=hidden))
+        correct.append(not result.fit[1] and result.fit[2] and result.cells[2].norm_completed.all())
     for table in (
         transitive_equivalence(),
         transitive_equivalence(classes=(5, 5), hubs=(1, 1)),
         transitive_chain(),
     ):
-        found = verdicts_of(table)
-        right.append(not found.expressible and not found.expressible_signs)
-    found = verdicts_of(transitive_ordering())
-    right.append(found.expressible_signs and (found.cells[1].determined == odd(transitive_ordering())).all())
-    right.append(not verdicts_of(transverse_patterning()).fit_signs[1])
+        result = verdicts_of(table)
+        correct.append(not result.expressible and not result.expressible_signs)
+    result = verdicts_of(transitive_ordering())
+    correct.append(
+        result.expressible_signs and (result.cells[1].determined == odd(transitive_ordering())).all()
+    )
+    correct.append(not verdicts_of(transverse_patterning()).fit_signs[1])
     for operation in ("and", "or", "xor"):
-        right.append(verdicts_of(logical(operation=operation)).cells[1].determined.all())
-    right.append(verdicts_of(partial_exposure()).cells[1].determined.all())
-    right.append(verdicts_of(invariance()).cells[1].norm_completed.all())
-    return {"verdicts_right": int(np.sum(right)), "verdicts": len(right)}
+        correct.append(verdicts_of(logical(operation=operation)).cells[1].determined.all())
+    correct.append(verdicts_of(partial_exposure()).cells[1].determined.all())
+    correct.append(verdicts_of(invariance()).cells[1].norm_completed.all())
+    return {"verdicts_right": int(np.sum(correct)), "verdicts": len(correct)}
 
 
 def finite_network(task: Task, *, units: int = 20_000) -> Values:
-    """Random ReLU features of 81 pairs: salience, and how far similarity depends on more than the overlap."""
+    """Random ReLU features of 81 pairs: salience, and how much similarity varies within one overlap."""
     cells = np.indices((9, 9)).reshape(2, -1).T
     seed = int(seed_of(task).integers(2**31))
     activity = random_features(cells, (9, 9), units=units, seed=seed)
-    found = estimate_salience(activity, cells)
+    values = estimate_salience(activity, cells)
     products = activity @ activity.T
     kind = overlaps(cells, cells, 2)
     spread = [products[kind == k].std() / products[kind == k].mean() for k in range(4)]
     return {
-        "salience": found.order_shares[0],
-        "salience_low": found.interval[0, 0],
-        "salience_high": found.interval[0, 1],
+        "salience": values.order_shares[0],
+        "salience_low": values.interval[0, 0],
+        "salience_high": values.interval[0, 1],
         "within_kind": max(spread),
     }

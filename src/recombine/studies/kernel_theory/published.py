@@ -1,4 +1,4 @@
-"""Published numbers that claims and figures need, and tabulated ones of the theory."""
+"""Published numbers that claims and figures use, and tabulated values of the theory."""
 
 REGION = (
     *((0, 0, 24), (0, 3, 21), (1, 3, 19), (1, 3, 19), (1, 3, 18), (1, 4, 17), (1, 4, 16), (1, 4, 16)),
@@ -40,14 +40,14 @@ KIND_SIZES = (
     (0.5842, 0.2985, 0.1094, 0.0110, 0.0879),
     (0.0844, 0.3052, 0.1319, 0.5065, 0.6667),
 )
-"""Coefficients of right, wrong, sensory, context and memorising conjunctions: perfect answers to CD-3, CD-2 and CD-1,
-and answers to CD-3 that are inverted on unseen cells."""
+"""Coefficients of right, wrong, sensory, context and memorising conjunctions: perfect predictions on CD-3, CD-2 and
+CD-1, and predictions on CD-3 that are inverted on unseen cells."""
 LAZY_SLOPES = {"extrapolation": 0.745, "interpolation": 0.85, "both": 0.85, "asymmetric": 0.72}
 RICH_SLOPES = {"extrapolation": 0.75, "interpolation": 0.993, "both": 0.91}
 DEEP_SLOPES = {"extrapolation": (0.72, 0.63), "interpolation": (1.0, 1.0), "both": (0.89, 0.85)}
 """At 1 and at 4 layers."""
 IMAGE_DISTANCES = (0, 5, 10, 15, 20)
-"""Pixels between pictures of 28."""
+"""Pixels between images of 28."""
 IMAGE_SLOPES = {
     "extrapolation": (0.554, 0.605, 0.692, 0.747, 0.776),
     "asymmetric": (0.516, 0.553, 0.613, 0.654, 0.674),
@@ -62,7 +62,7 @@ IMAGE_CONTEXT = {
 }
 """Right on unseen cells of CD-3, CD-2 and CD-1, at each distance."""
 IMAGE_EQUIVALENCE = {
-    "new pictures": (0.704, 0.733, 0.817, 0.870, 0.885),
+    "new images": (0.704, 0.733, 0.817, 0.870, 0.885),
     "unseen pairs": (0.529, 0.580, 0.760, 0.831, 0.891),
 }
 """Transitive equivalence with 4 hubs, at each distance."""

@@ -9,11 +9,11 @@ import numpy as np
 from recombine.tasks import Task
 
 LARGEST = 200
-"""Hidden units that are kept, those with the largest weights."""
+"""How many hidden units are recorded: those with the largest weights."""
 
 
 def item_weights(net: Any, task: Task) -> dict[str, Any]:
-    """What each item at each position adds to the answer through each hidden unit while that unit is active.
+    """The contribution of each item at each position to the output, through each hidden unit while it is active.
 
     `item_weights` `(units, positions, items)`: input weight times readout weight, for the `LARGEST` units.
     """

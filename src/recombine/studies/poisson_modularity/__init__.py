@@ -5,8 +5,8 @@ from recombine.runs import Trial
 from recombine.studies.poisson_modularity.arms import arms
 from recombine.studies.poisson_modularity.claims import CLAIMS, SOURCES
 from recombine.studies.poisson_modularity.figures import DRAWINGS
+from recombine.studies.poisson_modularity.film_roll import film_roll
 from recombine.studies.study import Study
-from recombine.tasks import film_roll
 
 FILM = Part(film_roll).name
 
@@ -17,7 +17,9 @@ def cost(trial: Trial) -> float:
         return 4.0
     if trial.task.name == FILM:
         return 60.0 * len(trial.seeds)
-    rows = {"recombine.tasks.compositions:gaussian_wedge": 2038}.get(trial.task.name, 3994)
+    rows = {"recombine.studies.poisson_modularity.compositions:gaussian_wedge": 2038}.get(
+        trial.task.name, 3994
+    )
     steps = trial.recipe.steps or trial.recipe.steps_for(1000 if trial.task.name.endswith("task") else rows)
     slow = 3.0 if trial.recipe.noise or any(p.random for p in trial.recipe.penalties) else 1.0
     return 5.0 + 8e-5 * slow * steps * len(trial.seeds)

@@ -1,4 +1,4 @@
-"""Exact statements, measured as their largest violation."""
+"""Exact statements, measured by their largest violation."""
 
 from __future__ import annotations
 
@@ -11,24 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import block_diag
 
+from recombine.metrics import connectivity as wires
 from recombine.nets import leaky_relu, mlp, noisy, trace, weight_matrices
 from recombine.parts import Part
-from recombine.probes import connectivity as wires
-from recombine.remedies import (
-    jacobian_activity,
-    penalty_weight,
-    weighted_activity,
-    weighted_activity_of,
-)
+from recombine.remedies import jacobian_activity, penalty_weight, weighted_activity, weighted_activity_of
 from recombine.studies.poisson_modularity import published
-from recombine.tasks import (
-    Task,
+from recombine.studies.poisson_modularity.compositions import (
     composition,
     gaussian_wedge,
-    modular_task,
     random_composition,
-    sine_functions,
 )
+from recombine.tasks import Task, modular_task, sine_functions
 
 Values = dict[str, Any]
 ALPHAS = (0.0, 1.0, 2.0)
@@ -36,16 +29,16 @@ LEVELS = (0.02, 0.05, 0.1)
 
 
 def _generator(task: Task) -> np.random.Generator:
-    """A generator that follows from the task's inputs, so from the trial's seed."""
+    """A random generator derived from the task's inputs, and so from the trial's seed."""
     return np.random.default_rng(np.abs(task.inputs[0] * 1e6).astype(int))
 
 
 def constants(task: Task) -> Values:
-    """Distance of the drawn tasks from the published ones: the numbers, and how many cells and rows differ."""
+    """How the tasks differ from the published ones: in their constants, and in how many cells and rows."""
     drawn = (sine_functions(), sine_functions(draw=4), composition().sines)
     gaps = [
-        np.abs(getattr(found, name) - np.array(wanted[name])).max()
-        for found, wanted in zip(drawn, published.SINES, strict=True)
+        np.abs(getattr(values, name) - np.array(expected[name])).max()
+        for values, expected in zip(drawn, published.SINES, strict=True)
         for name in ("amplitude", "frequency", "phase")
     ]
     row = modular_task().inputs[0]
@@ -63,7 +56,7 @@ def constants(task: Task) -> Values:
 
 
 def excess_loss(net: Any, task: Task, *, rows: int = 200, draws: int = 400) -> Values:
-    """The loss that noise adds, drawn, over what the second-order penalty foretells.
+    """The loss that sampled noise adds, divided by what the second-order penalty predicts.
 
     `excess_ratio` and `local_ratio` `(alphas, levels)`: of the Jacobian form, and of weighted activity with the same
     coefficient σ²/K.
@@ -90,7 +83,7 @@ def excess_loss(net: Any, task: Task, *, rows: int = 200, draws: int = 400) -> V
 def _excess(
     net: Any, x: Any, y: Any, clean: Any, keys: Any, level: Any, alpha: float, hidden: tuple[str, ...]
 ) -> Any:
-    """The mean of what noise adds to the loss; one program for all levels."""
+    """The mean loss that noise adds; one program for all levels."""
 
     def drawn(key: Any) -> Any:
         output, _ = trace(net, x, perturb=noisy(hidden, level=level, exponent=alpha), noise_key=key)
@@ -111,9 +104,9 @@ def _small_net(rng: np.random.Generator) -> Any:
 
 
 def gradients(task: Task) -> Values:
-    """The penalty's gradient against central differences of a second implementation in float64.
+    """The penalty's gradient compared with central differences of a second implementation in float64.
 
-    And the last hidden layer's term of weighted activity against that of the Jacobian form.
+    Also the last hidden layer's term of weighted activity compared with that of the Jacobian form.
     """
     rng = _generator(task)
     net, x = _small_net(rng), rng.uniform(-2, 2, size=(20, 3))
@@ -126,8 +119,8 @@ def gradients(task: Task) -> Values:
 
         slopes: Any = eqx.filter_grad(penalty)(net)  # type: ignore[no-untyped-call]
         got = np.concatenate([np.ravel(matrix) for matrix in weight_matrices(slopes)])
-        wanted = _differences(net, x, alpha)
-        worst = max(worst, float(np.abs(got - wanted).max() / np.abs(wanted).max()))
+        expected = _differences(net, x, alpha)
+        worst = max(worst, float(np.abs(got - expected).max() / np.abs(expected).max()))
         activities = trace(net, rows)[1]
         terms = [
             f(net, activities, (rows, None), alpha=alpha, stages=("hidden1",))
@@ -142,24 +135,24 @@ def _differences(net: Any, x: np.ndarray, alpha: float, step: float = 1e-6) -> n
     biases = [np.asarray(stage.layers[0].bias, dtype=np.float64) for _, stage in net.stages]
 
     def penalty(matrices: list[np.ndarray]) -> float:
-        found = wires.Perceptron(tuple(matrices), tuple(biases)).activities(x)
-        pairs = zip(found, matrices[1:], strict=True)
+        values = wires.Perceptron(tuple(matrices), tuple(biases)).activities(x)
+        pairs = zip(values, matrices[1:], strict=True)
         return float(sum(weighted_activity_of(a, w, alpha=alpha) for a, w in pairs))
 
     slopes = []
     for layer, matrix in enumerate(weights):
-        for place in np.ndindex(matrix.shape):
+        for index in np.ndindex(matrix.shape):
             ends = []
             for sign in (1, -1):
                 moved = [w.copy() for w in weights]
-                moved[layer][place] += sign * step
+                moved[layer][index] += sign * step
                 ends.append(penalty(moved))
             slopes.append((ends[0] - ends[1]) / (2 * step))
     return np.array(slopes)
 
 
 def rescaling(task: Task) -> Values:
-    """Activity times c and the next weights over c: alpha 2 does not change, alpha 1 falls as 1/c."""
+    """Activity times c and the next weights divided by c: alpha 2 does not change, alpha 1 falls as 1/c."""
     rng = _generator(task)
     gaps = {1.0: 0.0, 2.0: 0.0}
     for _ in range(50):
@@ -174,8 +167,8 @@ def rescaling(task: Task) -> Values:
 def metrics(task: Task, *, nets: int = 60) -> Values:
     """The measures of modularity on nets whose modules are known: block-diagonal, dense, and with dead units.
 
-    Two to eight modules of unequal sizes, three layers. Dense layers are compared behind the first: with few inputs
-    the first layer's own spectrum is lower whatever the weights.
+    Two to eight modules of unequal sizes, three layers. Dense layers are compared after the first one: with few inputs
+    the spectrum of the first layer is lower for any weights.
     """
     rng = _generator(task)
     block: dict[str, list[float]] = {"lambda": [], "newman": [], "mass": []}
@@ -214,30 +207,30 @@ def metrics(task: Task, *, nets: int = 60) -> Values:
 
 def _dead_units_move(weights: Any, labels: Any, modules: int, rng: np.random.Generator) -> float:
     """The largest change of any measure when half as many dead units are added to the hidden layers."""
-    padded, places = list(weights), []
+    padded, positions = list(weights), []
     for layer in range(1, len(weights)):
         units = weights[layer].shape[0]
         extra = (units + 1) // 2
-        place = np.sort(rng.permutation(units + extra)[:units])
+        position = np.sort(rng.permutation(units + extra)[:units])
         into, out = (1e-5 * rng.uniform(-1, 1, (units + extra, m)) for m in (len(padded[layer - 1]), 1))
         before = into.T.copy()
-        before[:, place] = padded[layer - 1]
+        before[:, position] = padded[layer - 1]
         behind = np.repeat(out, padded[layer].shape[1], axis=1)
-        behind[place] = padded[layer]
+        behind[position] = padded[layer]
         padded[layer - 1], padded[layer] = before, behind
-        places.append(place)
+        positions.append(position)
     chain = wires.layer_weights(padded)
     live = wires.live_units(chain)
-    found = wires.assign_known(chain, live=live)
+    assigned = wires.assign_known(chain, live=live)
     same = all(
-        np.array_equal(ids[place], known)
-        for ids, place, known in zip(found[1:-1], places, labels[1:-1], strict=True)
+        np.array_equal(ids[position], known)
+        for ids, position, known in zip(assigned[1:-1], positions, labels[1:-1], strict=True)
     )
     gaps = [
         np.abs(
-            wires.in_block_mass(chain, found)["mass"] - wires.in_block_mass(weights, labels)["mass"]
+            wires.in_block_mass(chain, assigned)["mass"] - wires.in_block_mass(weights, labels)["mass"]
         ).max(),
-        abs(wires.newman_modularity(chain, found) - wires.newman_modularity(weights, labels)),
+        abs(wires.newman_modularity(chain, assigned) - wires.newman_modularity(weights, labels)),
         np.abs(
             wires.layer_spectra(chain, modules, live=live)[:, :modules]
             - wires.layer_spectra(weights, modules)[:, :modules]

@@ -1,6 +1,6 @@
-"""Published numbers that claims and figures need.
+"""Published numbers that claims and figures use.
 
-From the authors' public code and the outcomes printed in it, unless said otherwise.
+From the authors' public code and the outcomes printed in it, unless stated otherwise.
 """
 
 SINES: tuple[dict[str, tuple[float, ...]], ...] = (
@@ -20,12 +20,12 @@ SINES: tuple[dict[str, tuple[float, ...]], ...] = (
         "phase": (3.435082, 1.161475, 6.092080),
     },
 )
-"""The main task (seed 145), that of modules in front of a dense block (seed 4), and the composition (seed 42)."""
+"""The main task (seed 145), the task for modules in front of a dense block (seed 4), and the composition (seed 42)."""
 FIRST_ROW = (-1.303291, -1.631225, -1.726323, 1.674598)
 HELD_OUT_CELLS = (7, 10, 14, 18, 20, 22, 23, 28, 38, 42, 51, 53, 63)
-"""Of the composition, counted column + 8 row."""
+"""Cells of the composition, numbered column + 8 row."""
 COUNTS = (2038, 3994, 1912, 999)
-"""Rows of the wedge and of the composition, shown and held out; recounted, not published."""
+"""Numbers of rows of the wedge and of the composition, seen and unseen; counted by us, not published."""
 SUM_SQUARES = {
     "Noise0": 43.72,
     "Noise1": 36.61,
@@ -48,7 +48,7 @@ TRAIN_ERROR = {
     "WA sigmoid": 0.06256,
     "WA tanh": 0.00024,
 }
-"""With the noise on, where there is noise."""
+"""With noise, in regimes that have noise."""
 REGIONS = {
     ("wedge", "modular"): (1e-6, 1e-6),
     ("wedge", "full"): (4e-6, 8.08e-4),
@@ -57,7 +57,7 @@ REGIONS = {
     ("composition", "full"): (2.3e-5, 1.38e-4),
     ("composition", "bottleneck"): (2.5e-5, 7.08e-4),
 }
-"""Error where training was, and where it was not."""
+"""Error on the seen and on the unseen region."""
 READOUT = (
     (0.0464, 0.1019, 0.7242, 0.0021),
     (0.0280, 0.0036, 0.1707, 0.0016),
@@ -67,7 +67,7 @@ READOUT = (
 )
 """Error of the best affine prediction of every function from its module, modules of one to five layers."""
 FILM = {2: (0.0269, 0.7416), 4: (0.2575, 0.7655), 8: (0.6509, 0.9006)}
-"""Eigenvalues N and N + 1 of the head on rolls of N CIFAR-10 pictures."""
+"""Eigenvalues N and N + 1 of the head on rolls of N CIFAR-10 images."""
 GRID_TEST_ERROR = {16: 0.3502, 81: 0.09398, 256: 0.01488}
 RANDOM_TEST_ERROR = {16: 0.1148, 81: 0.001156, 256: 0.0002252}
 CORRELATED_TEST_ERROR = {0.0: 0.3083, 0.25: 0.0007241, 0.5: 0.0002077, 1.0: 0.0003840}

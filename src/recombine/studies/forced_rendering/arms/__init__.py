@@ -1,8 +1,8 @@
-"""The experiments of the study, as arms of trials, at three scales.
+"""The experiments of the study, as named arms of trials, at three scales.
 
-Scale `paper` is what was published (from the authors' scripts where the paper is silent). Scale `quick` keeps the
-picture size, bump width, holes and losses, and shrinks the nets and the number of steps; only the transformers draw
-smaller pictures there. Scale `smoke` only shows that everything runs.
+Scale `paper` uses the published settings (from the authors' scripts where the paper is silent). Scale `quick` keeps the
+image size, bump width, holes and losses, and shrinks the nets and the number of steps; only the transformers draw
+smaller images there. Scale `smoke` only checks that everything runs.
 """
 
 from __future__ import annotations
@@ -31,28 +31,33 @@ GROUPS = (
 
 
 ALIKE = (
-    *("ramp", "scalar", "render none, ", "superposition", "head 1", "code width", "200 epochs", "depth 4"),
-    *(
-        "196 bumps",
-        "252 bumps",
-        "4 N",
-        "everywhere",
-        "rotation digits",
-        "rotation circle",
-        "20 epochs",
-        "scaling ",
-    ),
+    "ramp",
+    "scalar",
+    "render none, ",
+    "superposition",
+    "head 1",
+    "code width",
+    "200 epochs",
+    "depth 4",
+    "196 bumps",
+    "252 bumps",
+    "4 N",
+    "everywhere",
+    "rotation digits",
+    "rotation circle",
+    "20 epochs",
+    "scaling ",
 )
-"""In the names of arms that differ from others by their code, data or a number alone; scale smoke goes without them."""
+"""Words in the names of arms that differ from others only in code, data or a number; scale smoke leaves them out."""
 
 
 def arms(scale: Scale) -> Arms:
     """All arms of the study at a scale, by name."""
     build = Builder(scale)
-    found = {name: trials for group in GROUPS for name, trials in group(build).items()}
+    built = {name: trials for group in GROUPS for name, trials in group(build).items()}
     if scale != "smoke":
-        return found
-    return {name: trials for name, trials in found.items() if not any(word in name for word in ALIKE)}
+        return built
+    return {name: trials for name, trials in built.items() if not any(word in name for word in ALIKE)}
 
 
 __all__ = ["arms"]

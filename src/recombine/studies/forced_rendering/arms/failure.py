@@ -1,13 +1,12 @@
-"""Figures 1 and 2: ordinary decoders with disentangled inputs, and what the layers of perceptrons hold."""
+"""Figures 1 and 2: standard decoders with disentangled inputs, and what the layers of MLPs represent."""
 
 from __future__ import annotations
 
-from recombine.fit import Recipe, adamw
 from recombine.nets import mlp
 from recombine.parts import Part
 from recombine.probes import decoders as probes
 from recombine.probes import layers
-from recombine.studies.forced_rendering import between
+from recombine.studies.forced_rendering import bump_probes, interpolation_probes
 from recombine.studies.forced_rendering.arms.builder import (
     BEHAVIOUR,
     CENTRE,
@@ -19,6 +18,7 @@ from recombine.studies.forced_rendering.arms.builder import (
 )
 from recombine.studies.study import Arms
 from recombine.tasks import bump_code, bumps
+from recombine.training import Recipe, adamw
 
 DEPTHS = (2, 4, 8)
 """Hidden blocks of the CNNs whose claims are decided; scale paper runs all of `ALL_DEPTHS`."""
@@ -28,12 +28,12 @@ WIDTH_MULTIPLIERS = (1, 3, 5, 7, 9, 11)
 MLP_WIDTHS = {"bump": 256, "ramp": 128}
 EXPLAIN = (
     Part(probes.superposition),
-    Part(probes.similarity, threshold=0.8, every=4),
-    Part(probes.kernel_fits),
+    Part(bump_probes.similarity, threshold=0.8, every=4),
+    Part(bump_probes.kernel_fits),
     Part(probes.pictures, cells=SHOWN),
-    Part(probes.sum_pictures, cells=SHOWN),
+    Part(bump_probes.sum_pictures, cells=SHOWN),
 )
-"""What is asked of a net that fails: in which way?"""
+"""Probes that describe how a net fails."""
 
 
 def decoders(build: Builder) -> Arms:
@@ -41,17 +41,17 @@ def decoders(build: Builder) -> Arms:
     first = (
         BEHAVIOUR[0],
         Part(probes.positions, margin=6),
-        Part(probes.dissimilarity),
+        Part(bump_probes.dissimilarity),
         *EXPLAIN,
         *LAYERS,
-        Part(layers.ranks),
+        Part(bump_probes.ranks),
     )
-    found = {
+    arms = {
         "cnn bump": build.train(
             build.bump_task(),
             build.cnn("bump", build.pick(2, 4, 4), build.pick(4, 32, 64)),
             build.cnn_recipe(1000, 50),
-            (*first, Part(probes.super_pictures, cells=SHOWN), _between(CODES["bump"][0])),
+            (*first, Part(bump_probes.super_pictures, cells=SHOWN), _between(CODES["bump"][0])),
         ),
         "cnn ramp": build.train(
             build.bump_task("ramp", draws=1000),
@@ -65,23 +65,23 @@ def decoders(build: Builder) -> Arms:
         task = Part(bumps, hole=SMALL_CENTRE, encoding=code, train=build.pick(None, None, 1000))
         net = build.cnn("bump", build.pick(2, 4, 10), build.pick(4, 32, 256))
         recipe = build.cnn_recipe(1000, 250, optimiser=adamw(weight_decay=1e-3))
-        asked = (*BEHAVIOUR, Part(probes.dissimilarity), _between(code)) if m == 1 else BEHAVIOUR
-        found[f"code width {m}"] = build.train(task, net, recipe, asked)
-    return found
+        recorded = (*BEHAVIOUR, Part(bump_probes.dissimilarity), _between(code)) if m == 1 else BEHAVIOUR
+        arms[f"code width {m}"] = build.train(task, net, recipe, recorded)
+    return arms
 
 
 def depths(build: Builder) -> Arms:
-    """CNNs of other depths, both codes, and perceptrons of every published depth.
+    """CNNs of other depths, both codes, and MLPs of every published depth.
 
-    The perceptrons are trained for 200 epochs, because the released 20 leave them unable to draw anything.
+    The MLPs are trained for 200 epochs, because after the released 20 they cannot draw anything.
     """
-    found = {}
+    arms = {}
     steps = {"bump": (1000, 50), "ramp": (3000, 50)}
     for code, length in steps.items():
         for depth in build.pick(DEPTHS[:1], DEPTHS, ALL_DEPTHS):
             name = cnn_arm(code, depth)
             if name != "cnn bump":
-                found[name] = build.train(
+                arms[name] = build.train(
                     build.bump_task(code),
                     build.cnn(code, depth, build.pick(4, 32, 64)),
                     build.cnn_recipe(*length),
@@ -90,13 +90,13 @@ def depths(build: Builder) -> Arms:
     for code in CODES:
         for depth in build.some(MLP_DEPTHS):
             if depth != 5:
-                found[mlp_arm(code, depth)] = build.train(
+                arms[mlp_arm(code, depth)] = build.train(
                     _perceptron_task(build, code),
                     _perceptron(build, code, depth),
                     Recipe(epochs=build.pick(1, 200, 200)),
                     (*BEHAVIOUR, Part(layers.geometry, maps=False), Part(layers.readability)),
                 )
-    return found
+    return arms
 
 
 def cnn_arm(code: str, depth: int) -> str:
@@ -105,12 +105,12 @@ def cnn_arm(code: str, depth: int) -> str:
 
 
 def mlp_arm(code: str, depth: int) -> str:
-    """The arm of a perceptron of some depth after 200 epochs; depth 5 is the net of Figure 2."""
+    """The arm of an MLP of some depth after 200 epochs; depth 5 is the net of Figure 2."""
     return f"mlp {code} 200 epochs" if depth == 5 else f"mlp {code} depth {depth}"
 
 
 def sampling(build: Builder) -> Arms:
-    """The superposition and kernel runs, whose published nets saw other numbers of draws.
+    """The superposition and kernel runs, whose published nets were trained on other numbers of draws.
 
     At scale quick they differ from the CNNs of Figure 1 only in that training rows are drawn with replacement.
     """
@@ -120,32 +120,32 @@ def sampling(build: Builder) -> Arms:
         "kernel bump": ("bump", 4, 64, 1500, 15, 3),
         "kernel ramp": ("ramp", 4, 64, 2000, 15, 3),
     }
-    found = {}
+    arms = {}
     for name, (code, depth, width, draws, epochs, margin) in published.items():
         task = Part(bumps, hole=CENTRE, encoding=CODES[code][0], train=build.pick(None, draws, draws))
         net = build.cnn(code, build.pick(2, 4, depth), build.pick(4, 32, width))
         explain = (Part(probes.superposition, margin=margin), *EXPLAIN[1:])
         recipe = build.cnn_recipe({"bump": 1000, "ramp": 3000}[code], epochs)
-        found[name] = build.train(task, net, recipe, (*BEHAVIOUR, *explain))
-    return found
+        arms[name] = build.train(task, net, recipe, (*BEHAVIOUR, *explain))
+    return arms
 
 
 def perceptrons(build: Builder) -> Arms:
-    """The perceptrons of Figure 2, for the released 20 epochs and for 200."""
-    found = {}
+    """The MLPs of Figure 2, for the released 20 epochs and for 200."""
+    arms = {}
     for code in CODES:
         for epochs in (20, 200):
-            asked = (*BEHAVIOUR, *LAYERS, Part(probes.superposition), Part(layers.ranks))
-            found[f"mlp {code} {epochs} epochs"] = build.train(
+            recorded = (*BEHAVIOUR, *LAYERS, Part(probes.superposition), Part(bump_probes.ranks))
+            arms[f"mlp {code} {epochs} epochs"] = build.train(
                 _perceptron_task(build, code),
                 _perceptron(build, code, 5),
                 Recipe(epochs=build.pick(1, epochs, epochs)),
-                asked,
+                recorded,
             )
     wide = Part(mlp, inputs=2, width=build.pick(16, 512, 512), depth=5, outputs=(28, 28))
     recipe = Recipe(epochs=build.pick(1, 200, 200))
-    found["mlp ramp wide"] = build.train(_perceptron_task(build, "ramp"), wide, recipe, BEHAVIOUR)
-    return found
+    arms["mlp ramp wide"] = build.train(_perceptron_task(build, "ramp"), wide, recipe, BEHAVIOUR)
+    return arms
 
 
 def _perceptron_task(build: Builder, code: str) -> Part:
@@ -158,4 +158,4 @@ def _perceptron(build: Builder, code: str, depth: int) -> Part:
 
 
 def _between(encoding: Part) -> Part:
-    return Part(between.error_between, encoding=encoding)
+    return Part(interpolation_probes.error_between, encoding=encoding)

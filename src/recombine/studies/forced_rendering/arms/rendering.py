@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recombine.fit import Recipe, adamw
 from recombine.nets import pixel_transformer, spatial_mlp
 from recombine.parts import Part
 from recombine.probes import decoders, layers
 from recombine.remedies import forced_rendering
-from recombine.remedies.rendering import ForcedRendering
+from recombine.remedies.forced_rendering import ForcedRendering
 from recombine.spaces import centre_hole, corner_hole
+from recombine.studies.forced_rendering import bump_probes
 from recombine.studies.forced_rendering.arms.builder import (
     BEHAVIOUR,
     CENTRE,
@@ -21,6 +21,7 @@ from recombine.studies.forced_rendering.arms.builder import (
 )
 from recombine.studies.study import Arms
 from recombine.tasks import bumps, one_hot
+from recombine.training import Recipe, adamw
 
 RENDER_CORNER = Part(corner_hole, low=12)
 RENDER_SHOWN = ((14, 14), (20, 16), (24, 24), (16, 28))
@@ -29,43 +30,43 @@ EPOCH = 20
 STRENGTHS = {"none": (0.0, 0.0), "entropy": (0.1, 0.0), "flatness": (0.0, 0.01), "both": (0.1, 0.01)}
 """Weights of the entropy and the flatness penalty in the four ablation arms."""
 HEADS = (1, 3)
-"""Hidden layers of the head, beside the published 2."""
+"""Hidden layers of the head, in addition to the published 2."""
 SPATIAL_DEPTHS = (2, 4)
 TRANSFORMER_DEPTHS = (2, 3, 4, 5)
 
 
 def render_nets(build: Builder) -> Arms:
-    """The four ablation arms, and what the free net draws after its first epoch."""
+    """The four ablation arms, and the net without penalties after its first epoch."""
     shown = ((6, 6), (8, 9)) if build.scale == "smoke" else RENDER_SHOWN
     probes = (
         *BEHAVIOUR,
         Part(layers.geometry),
         Part(layers.canvases),
         Part(decoders.superposition),
-        Part(decoders.similarity, threshold=0.5, every=4),
+        Part(bump_probes.similarity, threshold=0.5, every=4),
         Part(decoders.pictures, cells=shown),
     )
-    found, task = {}, _task(build)
+    arms, task = {}, _task(build)
     for name in STRENGTHS:
         remedy = _remedy(build, name)
         recipe = _recipe(build, remedy)
-        found[f"render {name}"] = build.train(task, remedy.net, recipe, probes)
+        arms[f"render {name}"] = build.train(task, remedy.net, recipe, probes)
         if name == "none":
             start = replace(recipe, epochs=1, record_every=EPOCH)
-            found["render none, 1 epoch"] = build.train(task, remedy.net, start, (Part(decoders.errors),))
-    return found
+            arms["render none, 1 epoch"] = build.train(task, remedy.net, start, (Part(decoders.errors),))
+    return arms
 
 
 def heads(build: Builder) -> Arms:
     """Render nets whose head is shallower or deeper than the published one."""
-    found = {}
+    arms = {}
     for hidden in build.some(HEADS):
         for name in ("none", "both"):
             remedy = _remedy(build, name, hidden=hidden)
-            found[f"render {name}, head {hidden}"] = build.train(
+            arms[f"render {name}, head {hidden}"] = build.train(
                 _task(build), remedy.net, _recipe(build, remedy), (*BEHAVIOUR, Part(layers.canvases))
             )
-    return found
+    return arms
 
 
 def _task(build: Builder) -> Part:
@@ -102,11 +103,11 @@ def _recipe(build: Builder, remedy: ForcedRendering) -> Recipe:
 
 def token_decoders(build: Builder) -> Arms:
     """The per-pixel MLP of both depths, and pixel transformers of every published depth."""
-    found = {}
+    arms = {}
     task = Part(bumps, hole=CORNER, encoding=Part(one_hot), polarity="bright")
     for depth in SPATIAL_DEPTHS:
         length = build.pick({"steps": 1}, {"epochs": 300}, {"epochs": 2000})
-        found[spatial_arm(depth)] = build.train(
+        arms[spatial_arm(depth)] = build.train(
             task,
             Part(spatial_mlp, inputs=56, depth=depth, width=build.pick(8, 128, 256)),
             Recipe(**length, optimiser=adamw(weight_decay=1e-4)),
@@ -120,8 +121,8 @@ def token_decoders(build: Builder) -> Arms:
     for depth in build.some(TRANSFORMER_DEPTHS):
         length = build.pick({"steps": 1}, {"steps": 3000}, {"epochs": 20})
         net = Part(pixel_transformer, inputs=2 * n, depth=depth, size=n, hidden=build.pick(16, 256, 2048))
-        found[transformer_arm(depth)] = build.train(task, net, Recipe(**length), (*BEHAVIOUR, shown))
-    return found
+        arms[transformer_arm(depth)] = build.train(task, net, Recipe(**length), (*BEHAVIOUR, shown))
+    return arms
 
 
 def spatial_arm(depth: int) -> str:

@@ -1,40 +1,41 @@
-"""Figure 4: the stripes curriculum, and how much data it takes with and without."""
+"""Figure 4: the stripes curriculum, and how much data is needed with and without it."""
 
 from __future__ import annotations
 
 import math
 
-from recombine.fit import Recipe
 from recombine.nets import cnn_decoder, mlp
 from recombine.parts import Part
 from recombine.probes import decoders, layers
 from recombine.spaces import corner_hole
+from recombine.studies.forced_rendering import bump_probes
 from recombine.studies.forced_rendering.arms.builder import BEHAVIOUR, CORNER, CORNER_SHOWN, Builder
 from recombine.studies.study import Arms
 from recombine.tasks import bump_code, bumps_real, ramp_with_presence, with_stripes
+from recombine.training import Recipe
 
 BUMP_COUNTS = (0, 10, 25, 50, 100, 196, 588)
 RAMP_COUNTS = (0, 196)
 SCALING_SIZES = (12, 16, 20, 24)
 SCALING_STRIPES = (0, 1, 2, 4, 7, 10)
-"""Bumps per N beside the stripes in the data-scaling experiment."""
+"""Bumps per N, in addition to the stripes, in the data-scaling experiment."""
 SCALING_EVERYWHERE = (1, 2, 4, 8, 16, 32)
 """Real-valued bumps per N in its arms without stripes and without a hole."""
 KINDS = {"stripes": "stripes + bumps", "alone": "bumps only", "everywhere": "bumps only, nothing held out"}
-"""The three ways to make up a training set in the data-scaling experiment, and what they are called."""
+"""The three kinds of training set in the data-scaling experiment, with their labels."""
 FITTED = 0.02
-"""Training stops when the loss is this share of a blank picture's error."""
+"""Training stops when the loss falls to this fraction of a blank image's error."""
 
 
 def curricula(build: Builder) -> Arms:
-    """Stripes with more and more bumps, and the same nets without stripes."""
+    """Stripes with increasing numbers of bumps, and the same nets without stripes."""
 
     def task(count: int | None, stripes: bool = True) -> Part:
         return Part(with_stripes, hole=CORNER, bumps=count, stripes=stripes)
 
     perceptron = Part(mlp, inputs=56, width=build.pick(16, 256, 256), depth=3, outputs=(28, 28))
     recipe = Recipe(steps=build.pick(2, 1200, 1200))
-    found = {
+    arms = {
         "mlp stripes only": build.train(task(0), perceptron, recipe, BEHAVIOUR),
         "mlp bumps only": build.train(task(252, stripes=False), perceptron, recipe, BEHAVIOUR),
     }
@@ -45,27 +46,27 @@ def curricula(build: Builder) -> Arms:
     for count in build.pick((0, 196), BUMP_COUNTS, BUMP_COUNTS):
         probes: tuple[Part, ...] = (*BEHAVIOUR, shown)
         if count in {0, 50, 196}:
-            probes += (Part(layers.geometry), Part(layers.tuning))
-        found[f"cnn stripes + {count} bumps"] = build.train(task(count), cnn, recipe, probes)
-    found["cnn 252 bumps, no stripes"] = build.train(
+            probes += (Part(layers.geometry), Part(bump_probes.tuning))
+        arms[f"cnn stripes + {count} bumps"] = build.train(task(count), cnn, recipe, probes)
+    arms["cnn 252 bumps, no stripes"] = build.train(
         task(252, stripes=False), cnn, recipe, (*BEHAVIOUR, shown)
     )
     present = Part(cnn_decoder, inputs=4, width=width, depth=4)
     recipe = Recipe(steps=build.pick(2, 3000, 6000))
     for count in build.some(RAMP_COUNTS):
         ramp = Part(with_stripes, hole=CORNER, bumps=count, encoding=Part(ramp_with_presence))
-        found[f"cnn stripes + {count} bumps, ramp"] = build.train(ramp, present, recipe, (*BEHAVIOUR, shown))
-    return found
+        arms[f"cnn stripes + {count} bumps, ramp"] = build.train(ramp, present, recipe, (*BEHAVIOUR, shown))
+    return arms
 
 
 def data_scaling(build: Builder) -> Arms:
-    """Accuracy against the size of the data set, for several picture sizes, in three ways.
+    """Accuracy as a function of data size, for several image sizes and three kinds of training set.
 
-    With stripes and bumps outside a corner; with bumps outside the corner alone; and with bumps everywhere, where
-    nothing is held out and data only has to cover the plane. All nets are tested on the same whole positions and
-    trained until their loss is as small, or for a number of steps if it does not become so.
+    They are: stripes and bumps outside a corner; only bumps outside the corner; and bumps everywhere, where
+    nothing is held out and the data only has to cover the plane. All nets are tested at the same integer positions and
+    trained to the same loss, or for a fixed number of steps if they do not reach it.
     """
-    found = {}
+    arms = {}
     for n in build.some(SCALING_SIZES):
         net = Part(cnn_decoder, inputs=2 * n, width=build.pick(4, 16, 64), depth=3, size=n, start=n // 4)
         recipe = Recipe(
@@ -75,17 +76,17 @@ def data_scaling(build: Builder) -> Arms:
         )
         hole = Part(corner_hole, low=n // 2)
         real = {"n": n, "where": "corner", "test_out": "grid", "encoding": Part(bump_code)}
-        errors, places = Part(decoders.errors, baselines=False), Part(decoders.positions, untrained=True)
+        probes = (Part(decoders.errors, baselines=False), Part(decoders.positions, untrained=True))
         for per_n in build.some(SCALING_STRIPES):
             task = Part(with_stripes, n=n, hole=hole, bumps=per_n * n)
-            found[scaling_arm(n, "stripes", per_n)] = build.train(task, net, recipe, (errors, places))
+            arms[scaling_arm(n, "stripes", per_n)] = build.train(task, net, recipe, probes)
         for per_n in build.some(alone_per_n(n)):
             task = Part(bumps_real, p=0.5, train=per_n * n, **real)
-            found[scaling_arm(n, "alone", per_n)] = build.train(task, net, recipe, (errors, places))
+            arms[scaling_arm(n, "alone", per_n)] = build.train(task, net, recipe, probes)
         for per_n in build.some(SCALING_EVERYWHERE):
             task = Part(bumps_real, p=None, train=per_n * n, **real)
-            found[scaling_arm(n, "everywhere", per_n)] = build.train(task, net, recipe, (errors, places))
-    return found
+            arms[scaling_arm(n, "everywhere", per_n)] = build.train(task, net, recipe, probes)
+    return arms
 
 
 def alone_per_n(n: int) -> tuple[int, ...]:
@@ -104,6 +105,6 @@ def scaling_arms() -> tuple[str, ...]:
 
 
 def scaling_arm(n: int, kind: str, per_n: int) -> str:
-    """The arm with `per_n` times `n` bumps: `"stripes"` beside them, `"alone"`, or bumps `"everywhere"`."""
+    """The arm with `per_n` times `n` bumps, of kind `"stripes"`, `"alone"` or `"everywhere"`."""
     words = {"stripes": "stripes + ", "alone": "bumps ", "everywhere": "bumps everywhere "}
     return f"scaling {n} {words[kind]}{per_n} N"

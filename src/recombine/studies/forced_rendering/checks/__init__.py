@@ -1,1 +1,1 @@
-"""The checks behind the claims, by figure: from evidence to verdict."""
+"""The checks behind the claims, by figure: each maps the evidence to a verdict."""

@@ -1,4 +1,4 @@
-"""Checks on ordinary decoders and their layers (Figures 1 and 2)."""
+"""Checks of standard decoders and their layers (Figures 1 and 2)."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from recombine.studies.forced_rendering.arms.failure import ALL_DEPTHS, MLP_DEPT
 
 
 def cnn_fails(evidence: Evidence) -> Verdict:
-    found = evidence["cnn bump"]
-    ratio = found["error_out"] / found["error_in"]
+    arm = evidence["cnn bump"]
+    ratio = arm["error_out"] / arm["error_in"]
     return Verdict.of_arm(
         evidence,
         "cnn bump",
         [
             Condition("unseen / seen error", ratio, ">=", 15),
-            Condition("seen error", found["error_in"], "<=", 2e-4),
-            Condition("unseen error", found["error_out"], ">=", 2e-3),
+            Condition("seen error", arm["error_in"], "<=", 2e-4),
+            Condition("unseen error", arm["error_out"], ">=", 2e-3),
         ],
     )
 
 
 def ramp_fails(evidence: Evidence) -> Verdict:
-    found = evidence["cnn ramp"]
+    arm = evidence["cnn ramp"]
     return Verdict.of_arm(
         evidence,
         "cnn ramp",
         [
-            Condition("unseen / seen error", found["error_out"] / found["error_in"], ">=", 4),
-            Condition("unseen error", found["error_out"], ">=", 2.5e-3),
+            Condition("unseen / seen error", arm["error_out"] / arm["error_in"], ">=", 4),
+            Condition("unseen error", arm["error_out"], ">=", 2.5e-3),
         ],
     )
 
 
 def cnn_position(evidence: Evidence) -> Verdict:
-    found = evidence["cnn bump"]
+    arm = evidence["cnn bump"]
     return Verdict.of_arm(
         evidence,
         "cnn bump",
         [
-            Condition("at the right place, 5 × 5 centre", found["accuracy_inner"], "<=", 0.1),
-            Condition("seen", found["accuracy1_in"], ">=", 0.95),
+            Condition("in the right place, 5 × 5 centre", arm["accuracy_inner"], "<=", 0.1),
+            Condition("seen", arm["accuracy1_in"], ">=", 0.95),
         ],
     )
 
@@ -51,9 +51,9 @@ def cnn_position(evidence: Evidence) -> Verdict:
 def every_depth_fails(evidence: Evidence) -> Verdict:
     conditions = []
     for depth in _run_depths(evidence, "bump"):
-        found = evidence[cnn_arm("bump", depth)]
-        conditions.append(Condition(f"unseen error at depth {depth}", found["error_out"], ">=", 2e-3))
-        conditions.append(Condition("as a share of blank", found.share_of_blank("out"), ">=", 0.25))
+        arm = evidence[cnn_arm("bump", depth)]
+        conditions.append(Condition(f"unseen error at depth {depth}", arm["error_out"], ">=", 2e-3))
+        conditions.append(Condition("relative to blank", arm.share_of_blank("out"), ">=", 0.25))
     return Verdict.of_arm(evidence, "cnn bump", conditions)
 
 
@@ -72,7 +72,7 @@ def every_mlp_depth_fails(evidence: Evidence) -> Verdict:
 
 
 def _never_composes(evidence: Evidence, arms: Mapping[str, str]) -> Verdict:
-    """No arm draws unseen cells with less than a quarter of the blank picture's error."""
+    """No arm has an unseen error below a quarter of the blank image's."""
     conditions = [
         Condition(f"{label}: unseen error / blank", evidence[arm].share_of_blank("out"), ">=", 0.25)
         for label, arm in arms.items()
@@ -84,20 +84,18 @@ def _never_composes(evidence: Evidence, arms: Mapping[str, str]) -> Verdict:
 
 
 def published_sampling(evidence: Evidence) -> Verdict:
-    """The superposition runs, which saw many more draws than the nets of Figure 1."""
+    """The superposition runs, trained on many more draws than the nets of Figure 1."""
     conditions = []
     for code in ("bump", "ramp"):
-        found = evidence[f"superposition {code}"]
-        lead = found["with_superposition"] - found["with_truth"]
-        conditions.append(Condition(f"{code}: lead of the sum over the truth, correlation", lead))
-        conditions.append(
-            Condition("correlation with the sum of its own pictures", found["own_superposition"])
-        )
+        arm = evidence[f"superposition {code}"]
+        lead = arm["with_superposition"] - arm["with_truth"]
+        conditions.append(Condition(f"{code}: correlation with the sum minus with the target", lead))
+        conditions.append(Condition("correlation with the sum of its own images", arm["own_superposition"]))
     return Verdict.of_arm(evidence, "superposition bump", conditions)
 
 
 def published_similarity(evidence: Evidence) -> Verdict:
-    """The kernel and similarity runs: which measure of likeness follows the binary kernel, and by how much."""
+    """The kernel and similarity runs: how well each similarity measure follows the binary kernel."""
     conditions = [
         Condition(f"{code}: {measure}", evidence[f"kernel {code}"][f"{measure}_binary"])
         for code in ("bump", "ramp")
@@ -109,17 +107,20 @@ def published_similarity(evidence: Evidence) -> Verdict:
 
 
 def superposition(evidence: Evidence) -> Verdict:
-    found, cnn = evidence["render none"], evidence["cnn bump"]
-    lead = found["with_superposition"] - found["with_truth"]
+    arm, cnn = evidence["render none"], evidence["cnn bump"]
+    lead = arm["with_superposition"] - arm["with_truth"]
     cnn_lead = cnn["with_superposition"] - cnn["with_truth"]
     note = (
-        f"Render net: {np.median(found['with_superposition']):.2f} with the sum, "
-        f"{np.median(found['with_truth']):.2f} with the truth. CNN (provisional, not counted): "
+        f"Render net: {np.median(arm['with_superposition']):.2f} with the sum, "
+        f"{np.median(arm['with_truth']):.2f} with the target. CNN (provisional, not counted): "
         f"{np.median(cnn['with_superposition']):.2f} and {np.median(cnn['with_truth']):.2f}, lead "
         f"{np.median(cnn_lead):.2f}"
     )
     return Verdict.of_arm(
-        evidence, "render none", [Condition("lead of the sum over the truth", lead, ">=", 0.2)], note=note
+        evidence,
+        "render none",
+        [Condition("correlation with the sum minus with the target", lead, ">=", 0.2)],
+        note=note,
     )
 
 
@@ -143,15 +144,15 @@ def binary_kernel(evidence: Evidence) -> Verdict:
 
 
 def layers_tangle(evidence: Evidence) -> Verdict:
-    """Hidden layers only: layer 0 of the values is the input, the last is the picture."""
+    """Hidden layers only: layer 0 of the values is the input, the last is the image."""
     conditions, drops = [], []
     for code in ("bump", "ramp"):
-        found = evidence[f"mlp {code} 20 epochs"]
-        score, r2 = found["factorisation"][:, 1:-1], found["r2"][:, 1:-1]
+        arm = evidence[f"mlp {code} 20 epochs"]
+        score, r2 = arm["factorisation"][:, 1:-1], arm["r2"][:, 1:-1]
         drops.append(score[:, 0] - score[:, -1])
         conditions += [
             Condition(f"{code}: drop of F, first to last layer", drops[-1], ">=", 0.05),
-            Condition("F of the first", score[:, 0], ">=", 0.94),
+            Condition("F of the first layer", score[:, 0], ">=", 0.94),
             Condition("lowest R²", r2.min(axis=(1, 2)), ">=", 0.95),
         ]
     longer = [
@@ -166,7 +167,7 @@ def layers_tangle(evidence: Evidence) -> Verdict:
 
 
 def mlp_needs_epochs(evidence: Evidence) -> Verdict:
-    """A net that 200 epochs do not bring below 20 % may be widened to 512 units."""
+    """A net that stays above 20% after 200 epochs may be widened to 512 units."""
     conditions = []
     for code in ("bump", "ramp"):
         for arm, relation, bound in (
@@ -180,26 +181,26 @@ def mlp_needs_epochs(evidence: Evidence) -> Verdict:
                 conditions.append(Condition(label, evidence[wide].share_of_blank("in"), relation, bound))
             else:
                 conditions.append(Condition(arm.removeprefix("mlp "), share, relation, bound))
-    note = "Seen error as a share of the blank picture's"
+    note = "Seen error relative to the blank image's"
     return Verdict.of_arm(evidence, "mlp bump 20 epochs", conditions, note=note)
 
 
 def dissimilarity_report(evidence: Evidence) -> Verdict:
     conditions = []
     for label, arm in (("bump", "code width 1"), ("ramp", "cnn ramp")):
-        found = evidence[arm]
-        conditions.append(Condition(f"{label}: unseen", found["dissimilarity_out"]))
-        conditions.append(Condition("seen", found["dissimilarity_in"]))
+        values = evidence[arm]
+        conditions.append(Condition(f"{label}: unseen", values["dissimilarity_out"]))
+        conditions.append(Condition("seen", values["dissimilarity_in"]))
     return Verdict.of_arm(evidence, "code width 1", conditions)
 
 
 def kernel_report(evidence: Evidence) -> Verdict:
-    found = evidence["cnn bump"]
+    arm = evidence["cnn bump"]
     families = sorted(
-        name[7:-4] for name in found.values if name.startswith("kernel_") and name.endswith("_out")
+        name[7:-4] for name in arm.values if name.startswith("kernel_") and name.endswith("_out")
     )
-    note = "Unseen error of kernel fits to the net's own pictures: " + ", ".join(
-        f"{family} {np.median(found[f'kernel_{family}_out']):.1e}" for family in families
+    note = "Unseen error of kernel fits to the net's own images: " + ", ".join(
+        f"{family} {np.median(arm[f'kernel_{family}_out']):.1e}" for family in families
     )
-    ratio = found["kernel_binary_out"] / found["kernel_radial_out"]
+    ratio = arm["kernel_binary_out"] / arm["kernel_radial_out"]
     return Verdict.of_arm(evidence, "cnn bump", [Condition("binary / radial, unseen", ratio)], note=note)

@@ -1,4 +1,4 @@
-"""Checks on encoders, rotation, code widths, and the sizes of canvas, picture and hole."""
+"""Checks of encoders, rotation, code widths, and the sizes of canvas, image and hole."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import numpy as np
 from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.forced_rendering.arms.failure import WIDTH_MULTIPLIERS
 from recombine.studies.forced_rendering.arms.further import SIZES, size_arm
-from recombine.tasks import glyph_source
+from recombine.studies.forced_rendering.glyphs import glyph_source
 
 
 def rotation_gap(evidence: Evidence) -> Verdict:
-    found = evidence["rotation gap"]
+    arm = evidence["rotation gap"]
     return Verdict.of_arm(
         evidence,
         "rotation gap",
         [
-            Condition("error inside the gap / seen", found["error_middle"] / found["error_in"], ">=", 5),
-            Condition("blend - truth, correlation", found["with_blend"] - found["with_truth"], ">=", 0),
+            Condition("error inside the gap / seen", arm["error_middle"] / arm["error_in"], ">=", 5),
+            Condition(
+                "correlation with the blend minus with the target",
+                arm["with_blend"] - arm["with_truth"],
+                ">=",
+                0,
+            ),
         ],
         note=f"Digit from {glyph_source()}",
     )
@@ -58,18 +63,18 @@ def encoders_fail(evidence: Evidence) -> Verdict:
 
 
 def digits_in_the_gap(evidence: Evidence) -> Verdict:
-    found = evidence["rotation digits"]
-    note = f"Seen error {np.median(found['error_in']):.1e}, unseen {np.median(found['error_out']):.1e}"
-    ratio = Condition("unseen / seen error", found["error_out"] / found["error_in"])
+    arm = evidence["rotation digits"]
+    note = f"Seen error {np.median(arm['error_in']):.1e}, unseen {np.median(arm['error_out']):.1e}"
+    ratio = Condition("unseen / seen error", arm["error_out"] / arm["error_in"])
     return Verdict.of_arm(evidence, "rotation digits", [ratio], note=note)
 
 
 def larger_canvas(evidence: Evidence) -> Verdict:
     conditions = []
     for code in ("bump", "ramp"):
-        found = evidence[f"canvas {code}"]
-        conditions.append(Condition(f"{code}: unseen error / blank", found.share_of_blank("out")))
-        conditions.append(Condition("seen", found.share_of_blank("in")))
+        arm = evidence[f"canvas {code}"]
+        conditions.append(Condition(f"{code}: unseen error / blank", arm.share_of_blank("out")))
+        conditions.append(Condition("seen", arm.share_of_blank("in")))
     return Verdict.of_arm(evidence, "canvas bump", conditions)
 
 

@@ -1,4 +1,4 @@
-"""Checks on render nets, with and without penalties (Figure 3), and on decoders that work pixel by pixel."""
+"""Checks of render nets with and without penalties (Figure 3), and of decoders that work pixel by pixel."""
 
 from __future__ import annotations
 
@@ -7,45 +7,41 @@ from collections.abc import Sequence
 import numpy as np
 
 from recombine.studies.claims import Condition, Evidence, Verdict
-from recombine.studies.forced_rendering.arms.rendering import (
-    HEADS,
-    spatial_arm,
-    transformer_arm,
-)
+from recombine.studies.forced_rendering.arms.rendering import HEADS, spatial_arm, transformer_arm
 
 
 def free_render_fails(evidence: Evidence) -> Verdict:
-    found, paper = evidence["render none"], evidence.scale == "paper"
+    arm, paper = evidence["render none"], evidence.scale == "paper"
     first = evidence["render none, 1 epoch"]["error_out"]
-    growth = found["error_out"] / first
-    lowest = found.curves["out"].min(axis=1)
+    growth = arm["error_out"] / first
+    lowest = arm.curves["out"].min(axis=1)
     note = (
-        f"Unseen error after epoch 1: {', '.join(f'{e:.1e}' for e in first)}; lowest on the way: "
+        f"Unseen error after epoch 1: {', '.join(f'{e:.1e}' for e in first)}; lowest during training: "
         f"{', '.join(f'{e:.1e}' for e in lowest)}"
     )
     return Verdict.of_arm(
         evidence,
         "render none",
         [
-            Condition("unseen error", found["error_out"], ">=", 1e-2 if paper else 8e-3),
-            Condition("seen error", found["error_in"], "<=", 1e-5 if paper else 1e-4),
+            Condition("unseen error", arm["error_out"], ">=", 1e-2 if paper else 8e-3),
+            Condition("seen error", arm["error_in"], "<=", 1e-5 if paper else 1e-4),
             Condition("growth since epoch 1", growth, ">=", 2),
-            Condition("at the right place ± 1", found["accuracy1_out"], "<=", 0.1),
+            Condition("in the right place ± 1", arm["accuracy1_out"], "<=", 0.1),
         ],
         note=note,
     )
 
 
 def forced_render_works(evidence: Evidence) -> Verdict:
-    found, free, paper = evidence["render both"], evidence["render none"], evidence.scale == "paper"
-    late = found.curves["out"][:, -10:].mean(axis=1)  # one record every 5 epochs
+    arm, free, paper = evidence["render both"], evidence["render none"], evidence.scale == "paper"
+    late = arm.curves["out"][:, -10:].mean(axis=1)  # one record every 5 epochs
     conditions = [
         Condition("unseen error, last 50 epochs", late, "<=", 6e-4 if paper else 1.5e-3),
-        Condition("at the right place ± 1", found["accuracy1_out"], ">=", 0.97),
-        Condition("unregularised / regularised", free["error_out"] / found["error_out"], ">=", 30),
-        Condition("seen error", found["error_in"], "<=", 2e-4),
+        Condition("in the right place ± 1", arm["accuracy1_out"], ">=", 0.97),
+        Condition("unregularised / regularised", free["error_out"] / arm["error_out"], ">=", 30),
+        Condition("seen error", arm["error_in"], "<=", 2e-4),
     ]
-    note = f"Median unseen error over cells {np.median(found['error_out_median']):.1e}"
+    note = f"Median unseen error over cells {np.median(arm['error_out_median']):.1e}"
     return Verdict.of_arm(evidence, "render both", conditions, note=note)
 
 
@@ -104,25 +100,25 @@ def heads(evidence: Evidence) -> Verdict:
 
 def per_pixel(evidence: Evidence, *, depth: int) -> Verdict:
     arm, paper = spatial_arm(depth), evidence.scale == "paper"
-    found = evidence[arm]
-    conditions = [Condition("unseen error", found["error_out"], "<=", 1e-4 if paper else 6e-4)]
+    values = evidence[arm]
+    conditions = [Condition("unseen error", values["error_out"], "<=", 1e-4 if paper else 6e-4)]
     if paper:
-        conditions.append(Condition("seen error", found["error_in"], "<=", 1e-5))
+        conditions.append(Condition("seen error", values["error_in"], "<=", 1e-5))
     return Verdict.of_arm(evidence, arm, conditions)
 
 
-def transformers(evidence: Evidence, *, depths: Sequence[int], beside: Sequence[str] = ()) -> Verdict:
-    """What they do, and what the arms `beside` them do."""
+def transformers(evidence: Evidence, *, depths: Sequence[int], baselines: Sequence[str] = ()) -> Verdict:
+    """The unseen error of transformers, and that of the arms in `baselines`."""
     conditions, notes = [], []
     for depth in depths:
-        found = evidence[transformer_arm(depth)]
-        share = found.share_of_blank("out")
+        arm = evidence[transformer_arm(depth)]
+        share = arm.share_of_blank("out")
         conditions.append(Condition(f"{depth} layers: unseen error / blank", share))
         notes.append(
-            f"{depth} layers: seen error {np.median(found.share_of_blank('in')):.2g} of "
-            f"blank; in place ± 1: seen {np.median(found['accuracy1_in']):.0%}, unseen "
-            f"{np.median(found['accuracy1_out']):.0%}"
+            f"{depth} layers: seen error {np.median(arm.share_of_blank('in')):.2g} of "
+            f"blank; in place ± 1: seen {np.median(arm['accuracy1_in']):.0%}, unseen "
+            f"{np.median(arm['accuracy1_out']):.0%}"
         )
-    for name in beside:
+    for name in baselines:
         notes.append(f"{name}: unseen error / blank {np.median(evidence[name].share_of_blank('out')):.2g}")
     return Verdict.of_arm(evidence, transformer_arm(depths[0]), conditions, note="; ".join(notes))

@@ -1,4 +1,4 @@
-"""The check on data scaling (Figure 4c): how much data 90 % accuracy takes, against the size of the picture."""
+"""The check of data scaling (Figure 4c): how much data 90% accuracy needs, as a function of image size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENOUGH = 0.9
 
 
 def points(evidence: Evidence, n: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Training pictures and accuracy `(sizes, seeds)`, within one pixel, of the arms of one picture size.
+    """Training images and accuracy `(sizes, seeds)`, within one pixel, of the arms of one image size.
 
     Accuracy is on whole positions in the hole, or, where nothing is held out, on whole positions everywhere, which
     are never trained on because training positions are real-valued.
@@ -34,9 +34,9 @@ def points(evidence: Evidence, n: int, kind: str) -> tuple[np.ndarray, np.ndarra
 
 
 def needed(sizes: np.ndarray, accuracy: np.ndarray) -> float:
-    """The size at which `ENOUGH` is reached, between two sizes by interpolation in log size; infinite if never.
+    """The data size at which `ENOUGH` is reached, interpolated in log size; infinite if it never is.
 
-    If the smallest size is enough already, it is returned, as an upper bound.
+    If the smallest size is already enough, it is returned as an upper bound.
     """
     reached = np.flatnonzero(accuracy >= ENOUGH)
     if not reached.size:
@@ -49,22 +49,22 @@ def needed(sizes: np.ndarray, accuracy: np.ndarray) -> float:
 
 
 def data_needed(evidence: Evidence, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Picture sizes, and the training pictures that they take `(sizes, seeds)`."""
+    """Image sizes, and the number of training images that each needs `(sizes, seeds)`."""
     run = [n for n in SCALING_SIZES if len(points(evidence, n, kind)[0])]
-    found = []
+    values = []
     for n in run:
         sizes, accuracy = points(evidence, n, kind)
-        found.append([needed(sizes, column) for column in accuracy.T])
-    return np.array(run), np.array(found)
+        values.append([needed(sizes, column) for column in accuracy.T])
+    return np.array(run), np.array(values)
 
 
 def exponents(sizes: np.ndarray, pictures: np.ndarray) -> np.ndarray:
-    """The exponent of pictures over N for every seed; NaN where a size was not reached."""
+    """The exponent of the number of images over N for every seed; NaN if some size was not reached."""
     return np.array([fitted_slope(sizes, own)[0] if np.isfinite(own).all() else np.nan for own in pictures.T])
 
 
 def data_scaling(evidence: Evidence) -> Verdict:
-    """An exponent is held against its bound only if 90 % was reached at every picture size, in every seed."""
+    """An exponent is compared with its bound only if 90% was reached at every image size, in every seed."""
     bounds: dict[str, tuple[Any, ...]] = {"stripes": ("<=", 1.5), "alone": (">=", 2.0)}
     slopes = {kind: exponents(*data_needed(evidence, kind)) for kind in KINDS}
     missing = [kind for kind, slope in slopes.items() if not np.isfinite(slope).all()]
@@ -75,7 +75,7 @@ def data_scaling(evidence: Evidence) -> Verdict:
     notes = [_not_reached(evidence, kind) for kind in missing]
     notes += [note for kind in KINDS if (note := _enough_at_once(evidence, kind))]
     status = [word for name in scaling_arms() for word in evidence[name].status]
-    notes.append(f"{status.count('stopped')} of {len(status)} nets reached the training loss asked for")
+    notes.append(f"{status.count('stopped')} of {len(status)} nets reached the required training loss")
     n_seeds = len(evidence[scaling_arms()[0]].seeds)
     verdict = Verdict.of(conditions, n_seeds=n_seeds, note="; ".join(notes))
     if verdict.holds and not bounds.keys().isdisjoint(missing):
@@ -84,7 +84,7 @@ def data_scaling(evidence: Evidence) -> Verdict:
 
 
 def _enough_at_once(evidence: Evidence, kind: str) -> str:
-    """Says where the smallest set is enough, so that its size, and with it the exponent, is only a bound."""
+    """Names the sizes at which the smallest set is enough, so that the exponent is only a bound."""
     run = {n: points(evidence, n, kind)[1] for n in SCALING_SIZES}
     sizes = [str(n) for n, accuracy in run.items() if (accuracy[0] >= ENOUGH).any()]
     return f"{KINDS[kind]}: the smallest set is enough at N = {', '.join(sizes)}" if sizes else ""

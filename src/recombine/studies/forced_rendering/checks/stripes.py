@@ -1,4 +1,4 @@
-"""Checks on the stripes curriculum (Figure 4)."""
+"""Checks of the stripes curriculum (Figure 4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def stripes_alone(evidence: Evidence) -> Verdict:
         evidence,
         "mlp stripes only",
         [
-            Condition("unseen at the exact place, stripes only", stripes["accuracy0_out"], ">=", 0.75),
+            Condition("unseen in the exact place, stripes only", stripes["accuracy0_out"], ">=", 0.75),
             Condition("252 bumps, no stripes", control["accuracy0_out"], "<=", 0.10),
         ],
     )
@@ -26,7 +26,7 @@ def stripes_and_bumps(evidence: Evidence) -> Verdict:
         evidence,
         "cnn stripes + 196 bumps",
         [
-            Condition("unseen at the right place ± 1", mixed["accuracy1_out"], ">=", 0.9),
+            Condition("unseen in the right place ± 1", mixed["accuracy1_out"], ">=", 0.9),
             Condition("unseen error / stripes only", mixed["error_out"] / alone["error_out"], "<", 0.5),
         ],
     )
@@ -48,7 +48,7 @@ def bump_counts(evidence: Evidence) -> Verdict:
 def ramp_stripes(evidence: Evidence) -> Verdict:
     conditions = []
     for count in RAMP_COUNTS[::-1]:
-        found = evidence[f"cnn stripes + {count} bumps, ramp"]
-        conditions.append(Condition(f"stripes + {count} bumps: unseen in place ± 1", found["accuracy1_out"]))
-        conditions.append(Condition("seen", found["accuracy1_in"]))
+        arm = evidence[f"cnn stripes + {count} bumps, ramp"]
+        conditions.append(Condition(f"stripes + {count} bumps: unseen in place ± 1", arm["accuracy1_out"]))
+        conditions.append(Condition("seen", arm["accuracy1_in"]))
     return Verdict.of_arm(evidence, "cnn stripes + 196 bumps, ramp", conditions)

@@ -1,4 +1,4 @@
-"""The claims of the study. Thresholds were fixed before anything was measured."""
+"""The claims of the study. All thresholds were fixed before the first measurement."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CLAIMS: tuple[Claim, ...] = tuple(
     sorted((claim for group in GROUPS for claim in group.CLAIMS), key=lambda claim: int(claim.id))
 )
 SOURCES = (
-    "Sources: caption, a caption of the paper; log, plot and weights, the authors' saved notebooks and shipped "
-    "weights; check, a small run made to set the threshold; inference, a plausible direction without a published "
+    "Sources: caption: a figure caption in the paper; log, plot, weights: the authors' saved notebooks and released "
+    "weights; check: a small run of ours that set the threshold; inference: a plausible direction without a published "
     "number."
 )
 

@@ -8,7 +8,7 @@ from recombine.studies.forced_rendering.checks import statements
 CLAIMS = (
     Claim(
         "1",
-        "pictures, codes, cell counts and blank errors are as published (1e-6; blank 1e-5)",
+        "images, codes, cell counts and blank errors are as published (1e-6; blank 1e-5)",
         "exact arithmetic",
         "495/289, 703/81, 624/400, 588/196",
         ("constants",),
@@ -35,7 +35,7 @@ CLAIMS = (
     ),
     Claim(
         "25",
-        "the same seed gives bit-identical numbers, another seed others",
+        "the same seed gives bit-identical numbers, another seed different ones",
         "engineering",
         "0 difference",
         ("repeatability",),

@@ -22,6 +22,6 @@ DRAWINGS: tuple[Drawing, ...] = (
     *variants.DRAWINGS,
     *other_tasks.DRAWINGS,
 )
-"""Each is shown on the results page if the arms it needs have been run."""
+"""The results page shows each figure whose arms have been run."""
 
 __all__ = ["DRAWINGS"]

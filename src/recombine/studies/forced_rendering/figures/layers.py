@@ -1,4 +1,4 @@
-"""Figure 2: what the layers of ordinary decoders hold, and how they bend the plane of x and y."""
+"""Figure 2: what the layers of standard decoders represent, and how they distort the plane of x and y."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.report import (
-    PAGE_WIDTH,
-    blank_figure,
-    fixed,
-    layer_curves,
-    map_row,
-    new_figure,
-)
+from recombine.report import PAGE_WIDTH, blank_figure, fixed, layer_curves, map_row, new_figure
 from recombine.studies.claims import Evidence
-from recombine.studies.forced_rendering.figures.world import (
+from recombine.studies.forced_rendering.figures.shared import (
     CNNS,
     CODES,
     layer_names,
@@ -45,7 +38,7 @@ def _mlp_layers(evidence: Evidence) -> Figure:
     by_code = {code: arms for code, arms in by_code.items() if arms}
     figure, panels = new_figure(len(by_code), rows=3, aspect=0.68 if len(by_code) > 1 else 0.4)
     for (first, second, third), (code, arms) in zip(panels.T, by_code.items(), strict=True):
-        fitted = {label: _where_meant(evidence[arm]["r2"].mean(axis=2)) for label, arm in arms.items()}
+        fitted = {label: _without_image(evidence[arm]["r2"].mean(axis=2)) for label, arm in arms.items()}
         _readability(first, fitted, f"{code.capitalize()} code: {_least(fitted)}", "R², as published")
         held_out = {label: evidence[arm]["r2_held_out"].mean(axis=2) for label, arm in arms.items()}
         _readability(second, held_out, f"Held out: {_least(held_out)}", "R², cross-validated")
@@ -62,8 +55,8 @@ def _readability(ax: Any, series: Mapping[str, np.ndarray], title: str, label: s
     layer_curves(ax, _names(series), series, limits=limits, title=title, label=label)
 
 
-def _where_meant(r2: np.ndarray) -> np.ndarray:
-    """R² without that of the picture, which has a unit for every cell and so can be fitted whatever it shows."""
+def _without_image(r2: np.ndarray) -> np.ndarray:
+    """R² without that of the image, which has as many pixels as there are cells, so any regression on it fits."""
     return np.concatenate([r2[:, :-1], np.full_like(r2[:, -1:], np.nan)], axis=1)
 
 
@@ -92,18 +85,18 @@ def _cnn_layers(evidence: Evidence) -> Figure:
     arms = present(evidence, CNNS)
     figure, panels = new_figure(3, rows=len(arms), aspect=1.0)
     for (left, middle, right), (label, arm) in zip(panels, arms.items(), strict=True):
-        found = evidence[arm]
-        readable = {factor: found["r2_held_out"][:, :, axis] for axis, factor in enumerate("xy")}
+        values = evidence[arm]
+        readable = {factor: values["r2_held_out"][:, :, axis] for axis, factor in enumerate("xy")}
         _readability(left, readable, f"{label}: {_least(readable)}", "R², cross-validated")
-        score = {"seen": found["factorisation_in"], "unseen": found["factorisation_out"]}
+        score = {"seen": values["factorisation_in"], "unseen": values["factorisation_out"]}
         _factorisation(middle, score, "Are x and y separate directions?")
-        gap = {"CNN": found["volume_gap"]}
+        gap = {"CNN": values["volume_gap"]}
         layer_curves(
             right,
             _names(gap),
             gap,
             baselines={"even": 0.0},
-            title="As much room in the hole as around it?",
+            title="Is the volume in the hole as large as outside?",
             label="log10 volume, unseen - seen",
         )
     return figure
@@ -121,7 +114,7 @@ def volume_rows(evidence: Evidence, arms: Mapping[str, str]) -> Figure:
             part,
             dict(zip(layer_names(len(maps)), maps, strict=True)),
             unseen_grid(task_of(evidence, arm)),
-            title=f"{label[:1].upper()}{label[1:]}: in the picture, unseen - seen is {fixed(gap, 2)} (median of seeds)",
+            title=f"{label[:1].upper()}{label[1:]}: in the image, unseen - seen is {fixed(gap, 2)} (median over seeds)",
         )
     return figure
 
@@ -137,27 +130,27 @@ def _cnn_volume(evidence: Evidence) -> Figure:
 
 
 VOLUME = (
-    "A layer gives every position of the bump a point in its activity space; the volume element says how much room a "
-    "small step in x and a small step in y open up there, as a power of ten. Each map is coloured around its own mean; "
-    "its mean and standard deviation stand above it, first seed. A map without structure along the dashed hole treats "
-    "unseen combinations like seen ones."
+    "A layer maps every position of the bump to a point in its activity space; the volume element says how large an "
+    "area a small step in x and a small step in y span there, as a power of ten. Each map is coloured around its own "
+    "mean; its mean and standard deviation are given above it, first seed. A map without structure along the dashed "
+    "hole treats unseen combinations like seen ones."
 )
 
 DRAWINGS = (
     Drawing(
         "fig2-layers-mlp",
-        "Figure 2a-d. Layer by layer in MLPs: can x and y be read, and are they separate directions?",
-        "How well a straight-line fit reads x and y from a layer (mean of the two): scored on the points it was "
-        "fitted to, as published (top; not for the picture, which has as many units as there are points), and on "
-        "held-out points by five-fold cross-validation (middle). Bottom: the factorisation score, 1 if moving x and "
-        "moving y push the layer in perpendicular directions, 0.5 at worst. Points are seeds. The published 20 epochs "
-        "train these nets very little, hence the second curve with 200.",
+        "Figure 2a-d. Layer by layer in MLPs: can x and y be decoded, and are they separate directions?",
+        "How well a linear regression decodes x and y from a layer (mean of the two): scored on the points it was "
+        "fitted to, as published (top; not for the image, which has as many units as there are points), and on "
+        "held-out points by five-fold cross-validation (middle). Bottom: the factorisation score, 1 if changing x "
+        "and changing y move the layer in perpendicular directions, 0.5 at worst. Points are seeds. The published 20 "
+        "epochs train these nets very little, hence the second curve with 200.",
         (FIRST_MLP,),
         _mlp_layers,
     ),
     Drawing(
         "fig2-volume-mlp",
-        "Figure 2e-f. How evenly the layers of an MLP spread the positions (20 epochs).",
+        "Figure 2e-f. How evenly the layers of an MLP represent the positions (20 epochs).",
         VOLUME,
         (FIRST_MLP,),
         _mlp_volume,
@@ -165,16 +158,16 @@ DRAWINGS = (
     ),
     Drawing(
         "fig2-layers-cnn",
-        "Figure 2 for the CNN. Readability, separateness and evenness, layer by layer.",
+        "Figure 2 for the CNN. Decodability, factorisation and evenness, layer by layer.",
         "The same measures for the convolutional decoder, whose layers are so wide that only the cross-validated "
-        "read-out means something. Right: mean log10 volume on unseen cells minus that on seen cells; 0 is even, -1 "
-        "means ten times less room inside the hole. Points are seeds.",
+        "score is meaningful. Right: mean log10 volume on unseen cells minus that on seen cells; 0 is even, -1 "
+        "means ten times less volume inside the hole. Points are seeds.",
         ("cnn bump",),
         _cnn_layers,
     ),
     Drawing(
         "fig2-volume-cnn",
-        "Figure 2 for the CNN. How evenly its layers spread the positions.",
+        "Figure 2 for the CNN. How evenly its layers represent the positions.",
         VOLUME,
         ("cnn bump",),
         _cnn_volume,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.figures.layers import MLPS
-from recombine.studies.forced_rendering.figures.world import (
+from recombine.studies.forced_rendering.figures.shared import (
     CNNS,
     median,
     present,
@@ -35,7 +35,7 @@ DECODERS = {
 def _everything(evidence: Evidence) -> Figure:
     groups = shares_of_blank(evidence, present(evidence, DECODERS))
     worse = sum(median(group["unseen"]) > 1.0 for group in groups.values())
-    title = f"On unseen combinations {worse} of {len(groups)} decoders do worse than a blank picture"
+    title = f"On unseen combinations {worse} of {len(groups)} decoders are worse than a blank image"
     return shares_figure(groups, title)
 
 
@@ -43,9 +43,9 @@ DRAWINGS = (
     Drawing(
         "overview",
         "All decoders on one scale: errors on seen and on unseen combinations.",
-        "Each point is one trained net. An error of 1 is what a blank picture scores on the same cells, so anything "
-        "to its right is worse than drawing nothing. The further the two colours are apart, the less a net carries "
-        "over to combinations it has not seen. Pictures, holes and training lengths differ between nets.",
+        "Each point is one trained net. An error of 1 is that of a blank image on the same cells, so anything "
+        "to its right is worse than drawing nothing. The further apart the two colours are, the less a net generalises "
+        "to unseen combinations. Images, holes and training lengths differ between nets.",
         ("cnn bump",),
         _everything,
     ),

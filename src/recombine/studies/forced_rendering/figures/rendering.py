@@ -1,4 +1,4 @@
-"""Figure 3: a net that must draw each factor on its own canvas, without and with the two penalties."""
+"""Figure 3: a net that has to draw each factor on its own canvas, without and with the two penalties."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from recombine.report import (
     seed_points,
     sentence,
 )
-from recombine.report.labels import EndLabel, end_labels
+from recombine.report.figures.direct_labels import EndLabel, end_labels
 from recombine.studies.claims import Evidence
-from recombine.studies.forced_rendering.figures.world import (
+from recombine.studies.forced_rendering.figures.shared import (
     BOTH_PENALTIES,
     NO_PENALTY,
     PUBLISHED,
@@ -75,11 +75,11 @@ def _canvases(evidence: Evidence) -> Figure:
 
 
 def _pictures(evidence: Evidence) -> Figure:
-    rows = {"the truth": evidence[BOTH[0]]["picture_targets"][0]}
+    rows = {"target": evidence[BOTH[0]]["picture_targets"][0]}
     for label, arm in RENDERERS.items():
         right = median(evidence[arm]["accuracy1_out"])
-        rows[f"{label}:\n{percent(right)} at the\nright place"] = evidence[arm]["pictures"][0]
-    rows["sum of related\nseen pictures"] = superposed(evidence, BOTH[0])
+        rows[f"{label}:\n{percent(right)} in the\nright place"] = evidence[arm]["pictures"][0]
+    rows["sum of related\nseen images"] = superposed(evidence, BOTH[0])
     return cells_figure(evidence, BOTH[0], rows, largest=1.05)
 
 
@@ -92,11 +92,11 @@ def _volume_gap(evidence: Evidence) -> Figure:
     ax, inks = panels[0, 0], colours(series)
     layer_curves(
         ax,
-        ["input", "canvases", *head, "picture"],
+        ["input", "canvases", *head, "image"],
         series,
         baselines={"even": 0.0},
         palette=inks,
-        title=f"Unseen minus seen at the picture: {free} with no penalty, {forced} with both",
+        title=f"Unseen minus seen at the image: {free} with no penalty, {forced} with both",
         label="log10 volume, unseen - seen",
     )
     for label, values in PUBLISHED_GAP.items():
@@ -114,7 +114,7 @@ def _ablation(evidence: Evidence) -> Figure:
         panels[0, 0],
         groups,
         baselines={
-            "blank picture": median(arms[NO_PENALTY]["baseline_blank_out"]),
+            "blank image": median(arms[NO_PENALTY]["baseline_blank_out"]),
             "authors, no penalty": PUBLISHED_UNSEEN[NO_PENALTY],
             "authors, both penalties": PUBLISHED_UNSEEN[BOTH_PENALTIES],
         },
@@ -128,12 +128,12 @@ def _ablation(evidence: Evidence) -> Figure:
 def _curves(evidence: Evidence) -> Figure:
     figure, panels = new_figure(2, aspect=0.85, share_y=True)
     for ax, (label, arm) in zip(panels[0], RENDERERS.items(), strict=True):
-        found, epochs = evidence[arm].curves, _epochs(evidence, arm)
-        end = number(median(found["out"][:, -1]))
+        curves, epochs = evidence[arm].curves, _epochs(evidence, arm)
+        end = number(median(curves["out"][:, -1]))
         loss_curves(
             ax,
             epochs,
-            {"seen": _from_start(found["in"]), "unseen": _from_start(found["out"])},
+            {"seen": _from_start(curves["in"]), "unseen": _from_start(curves["out"])},
             baselines={
                 "blank": median(evidence[arm]["baseline_blank_out"]),
                 "authors, end": PUBLISHED_UNSEEN[label],
@@ -164,7 +164,7 @@ def _from_start(losses: np.ndarray) -> np.ndarray:
 def _canvas_shapes(evidence: Evidence) -> Figure:
     figure, panels = new_figure(2, aspect=0.85)
     components, energy = panels[0]
-    _per_level(components, evidence, "canvas_participation", "Components in use", "exp(entropy)")
+    _per_level(components, evidence, "canvas_participation", "Effective components", "exp(entropy)")
     components.set_ylim(bottom=0.0)
     _per_level(energy, evidence, "stripe_energy", "Energy in a stripe", "share of the canvas's energy")
     energy.set_ylim(-0.02, 1.05)
@@ -196,20 +196,21 @@ def _per_level(ax: Any, evidence: Evidence, value: str, title: str, label: str) 
 DRAWINGS = (
     Drawing(
         "fig3-canvases",
-        "Figure 3b. What each factor draws on its own canvas, without and with the penalties.",
-        "The render net first draws x alone and y alone, each on a canvas of the picture's size; a small head "
+        "Figure 3b. The canvas of each factor, without and with the penalties.",
+        "The render net first draws x alone and y alone, each on a canvas of the image's size; a small head "
         "combines them. One penalty pushes every canvas to rank 1, the other to be flat in one direction; together "
-        "they ask for a stripe. Orange and purple are the two signs, and which of them a stripe has is arbitrary.",
+        "they favour a stripe. Orange and purple are the two signs; the sign of a stripe is arbitrary.",
         BOTH,
         _canvases,
         "image",
     ),
     Drawing(
         "fig3-pictures",
-        "Figure 3c. Pictures of unseen combinations, without and with the penalties.",
+        "Figure 3c. Images of unseen combinations, without and with the penalties.",
         "One column per position in the corner that training left out, first seed; the open cross marks where the "
-        "bump belongs. Percentages: how often the brightest pixel of an unseen picture is within one pixel of the "
-        "right place, median of the seeds. The last row is no net: the sum of all seen pictures that share x or y.",
+        "bump belongs. Percentages: how often the brightest pixel of an unseen image is within one pixel of the "
+        "right place, median over seeds. The last row is not drawn by a net: it is the sum of all seen images that "
+        "share x or y.",
         BOTH,
         _pictures,
         "image",
@@ -218,8 +219,8 @@ DRAWINGS = (
         "fig3-volume",
         "Figure 3d. Evenness of the render net, layer by layer.",
         "Mean log10 volume element on unseen cells minus that on seen cells: 0 means that a small step in x and y "
-        "opens up as much room in the unseen corner as elsewhere. Points are our seeds; open diamonds were measured "
-        "on the authors' own trained weights (one run each, 1000 epochs).",
+        "spans as much volume in the unseen corner as elsewhere. Points are our seeds; open diamonds were measured "
+        "on the authors' trained weights (one run each, 1000 epochs).",
         BOTH,
         _volume_gap,
     ),
@@ -227,14 +228,14 @@ DRAWINGS = (
         "fig3-ablation",
         "Figure 3e. Errors with both penalties, either one, and none.",
         "One point per seed, on seen and on unseen cells; the bar is the interval and the stroke the median. Lines: a "
-        "blank picture, and the unseen errors of the authors' trained weights (1000 epochs, one run each).",
+        "blank image, and the unseen errors of the authors' trained weights (1000 epochs, one run each).",
         BOTH,
         _ablation,
     ),
     Drawing(
         "fig3-curves",
         "Figure 3, further. Errors of the render net during training.",
-        "Thin lines are seeds, thick ones their median. Lines: a blank picture, and the authors' unseen error at the "
+        "Thin lines are seeds, thick ones their median. Lines: a blank image, and the authors' unseen error at the "
         f"end of their {PUBLISHED_EPOCHS} epochs. Open diamonds: unseen errors from the authors' training log, as far "
         "as our run goes.",
         BOTH,
@@ -242,10 +243,10 @@ DRAWINGS = (
     ),
     Drawing(
         "fig3-canvas-shapes",
-        "Figure 3b in numbers. How many components the canvases use, and how far they are stripes.",
-        "For every level of x and of y. Left: exp of the entropy of the canvas's spectrum, the number of components "
-        "in use (1 is rank 1). Right: the share of the canvas's energy that is constant along the stripe of its own "
-        "factor (1 is a perfect stripe). Points are seeds, lines their median.",
+        "Figure 3b in numbers. How many components the canvases use, and how close they are to stripes.",
+        "For every level of x and of y. Left: exp of the entropy of the canvas's spectrum, the effective number of "
+        "components (1 is rank 1). Right: the share of the canvas's energy that is constant along the stripe of its "
+        "own factor (1 is a perfect stripe). Points are seeds, lines their median.",
         BOTH,
         _canvas_shapes,
     ),

@@ -1,4 +1,4 @@
-"""Figure 4c: how many training pictures it takes, against the size of the picture."""
+"""Figure 4c: how many training images are needed, as a function of image size."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.report import blank_figure, colours, look, scaling_plot, sentence
-from recombine.report.labels import EndLabel, baseline_lines, end_labels
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.direct_labels import EndLabel, baseline_lines, end_labels
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.arms.stripes import KINDS, scaling_arms
 from recombine.studies.forced_rendering.checks.scaling import ENOUGH, data_needed, points
@@ -35,9 +35,9 @@ def _needed(evidence: Evidence) -> Figure:
             sizes,
             series,
             references={"like N": 1.0, "like N³": 3.0},
-            size="picture size N",
+            size="image size N",
             title=_missing(sizes, series),
-            label="training pictures for 90 %",
+            label="training images for 90%",
         )
     return figure
 
@@ -47,18 +47,18 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 
 def _missing(sizes: np.ndarray, series: dict[str, np.ndarray]) -> str:
-    """A title that says where 90 % was never reached, since nothing can be drawn there."""
+    """A title that says where 90% was never reached, so that there is no point."""
     never = {label: sizes[~np.isfinite(values).any(axis=0)] for label, values in series.items()}
     parts = [
-        f"{label}: 90 % not reached at N = {', '.join(map(str, where))}"
+        f"{label}: 90% not reached at N = {', '.join(map(str, where))}"
         for label, where in never.items()
         if len(where)
     ]
-    return "; ".join(parts) or "Training pictures that 90 % accuracy takes"
+    return "; ".join(parts) or "Training images needed for 90% accuracy"
 
 
 def _accuracy(ax: Any, evidence: Evidence, kind: str, label: str) -> None:
-    """Accuracy against the number of training pictures, one line per picture size."""
+    """Accuracy as a function of the number of training images, one line per image size."""
     sizes, _ = data_needed(evidence, kind)
     names = [f"N = {n}" for n in sizes]
     inks, ends = colours(names), []
@@ -69,11 +69,11 @@ def _accuracy(ax: Any, evidence: Evidence, kind: str, label: str) -> None:
             middle = np.median(right, axis=1)
             ax.plot(pictures, middle, "o-", color=inks[name], markersize=3.5, linewidth=1.2)
             ends.append(EndLabel(name, float(middle[-1]), inks[name]))
-        ends += baseline_lines(ax, {"90 %": ENOUGH})
+        ends += baseline_lines(ax, {"90%": ENOUGH})
         ax.set_ylim(-0.03, 1.05)
         log_ticks(ax.xaxis)
-        ax.set_xlabel("training pictures")
-        ax.set_ylabel("at the right place ± 1")
+        ax.set_xlabel("training images")
+        ax.set_ylabel("in the right place ± 1")
         sentence(ax, label.capitalize())
         end_labels(ax, ends)
 
@@ -81,13 +81,13 @@ def _accuracy(ax: Any, evidence: Evidence, kind: str, label: str) -> None:
 DRAWINGS = (
     Drawing(
         "fig4-data-needed",
-        "Figure 4c. Training pictures needed for 90 % accuracy, with and without stripes.",
-        "Upper panels: share of bumps drawn at the right place (within one pixel, median of the seeds) against the "
-        "number of training pictures, for several picture sizes N: on the unseen corner with stripes and bumps, on the "
-        "unseen corner with bumps alone, and on the whole plane when bumps are shown everywhere. Training ends when "
-        "the training pictures are drawn well enough, or after a number of steps. Below: the number at which 90 % is "
+        "Figure 4c. Training images needed for 90% accuracy, with and without stripes.",
+        "Upper panels: share of bumps drawn in the right place (within one pixel, median over seeds) against the "
+        "number of training images, for several image sizes N: on the unseen corner with stripes and bumps, on the "
+        "unseen corner with bumps alone, and on the whole plane with bumps everywhere. Training ends when "
+        "the training loss is low enough, or after a fixed number of steps. Below: the number at which 90% is "
         "reached, against N, with fitted exponents; the paper reports growth like N with stripes and like N³ without. "
-        "A line that never reaches 90 % has no point.",
+        "A line that never reaches 90% has no point.",
         scaling_arms(),
         _needed,
     ),

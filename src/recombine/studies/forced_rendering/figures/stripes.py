@@ -1,4 +1,4 @@
-"""Figure 4: the stripes curriculum, in which training also shows each factor alone."""
+"""Figure 4: the stripes curriculum, in which training includes images of each factor alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recombine.report import (
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.arms.stripes import BUMP_COUNTS
 from recombine.studies.forced_rendering.figures.layers import VOLUME, volume_rows
-from recombine.studies.forced_rendering.figures.world import (
+from recombine.studies.forced_rendering.figures.shared import (
     cell_names,
     cells_figure,
     median,
@@ -52,15 +52,15 @@ def _samples(evidence: Evidence) -> Figure:
     figure = blank_figure(width=PAGE_WIDTH, height=2.3)
     image_grid(
         figure,
-        {"code of x\ncode of y": codes, "picture": task.targets[rows]},
+        {"code of x\ncode of y": codes, "image": task.targets[rows]},
         columns=["x = 14 alone", "y = 14 alone", *bumps],
         unseen=np.array([cell >= 0 and task.split.unseen[cell] for cell in task.cell[rows]]),
     )
     for ax in figure.axes[: len(rows)]:
         ax.set_aspect("auto")  # a code is two rows high, not square
-    place = figure.axes[0].get_subplotspec()
-    assert place is not None
-    place.get_gridspec().set_height_ratios([0.2, 1.0])
+    subplot = figure.axes[0].get_subplotspec()
+    assert subplot is not None
+    subplot.get_gridspec().set_height_ratios([0.2, 1.0])
     return figure
 
 
@@ -78,27 +78,27 @@ def _bump_rows(task: Task) -> np.ndarray:
 
 
 def _pictures(evidence: Evidence) -> Figure:
-    rows = {"the truth": evidence[MIXED]["picture_targets"][0]}
+    rows = {"target": evidence[MIXED]["picture_targets"][0]}
     for label, arm in present(evidence, CNNS).items():
         drawn = evidence[arm]["pictures"][0]
         low, high = (fixed(float(end), 1) for end in (drawn.min(), drawn.max()))
         rows[f"{label}\n({low} to {high})"] = drawn
     alone, mixed = (percent(median(evidence[arm]["accuracy1_out"])) for arm in (ALONE, MIXED))
-    title = f"At the right place ± 1: {alone} with stripes only, {mixed} with 196 bumps more"
+    title = f"At the right place ± 1: {alone} with stripes only, {mixed} with 196 bumps added"
     return cells_figure(evidence, MIXED, rows, largest=0.8, title=title)
 
 
 def _accuracy(evidence: Evidence) -> Figure:
     arms = present(evidence, CNNS | MLPS)
     figure, panels = new_figure(2, aspect=0.35 + 0.1 * len(arms), share_y=True)
-    place, error = panels[0]
+    position, error = panels[0]
     seed_points(
-        place,
+        position,
         {
             label: {"seen": evidence[arm]["accuracy1_in"], "unseen": evidence[arm]["accuracy1_out"]}
             for label, arm in arms.items()
         },
-        baselines={"90 %": 0.9},
+        baselines={"90%": 0.9},
         limits=(-0.03, 1.03),
         label="darkest pixel right, ± 1 pixel",
     )
@@ -108,7 +108,7 @@ def _accuracy(evidence: Evidence) -> Figure:
             label: {"seen": evidence[arm]["error_in"], "unseen": evidence[arm]["error_out"]}
             for label, arm in arms.items()
         },
-        baselines={"blank picture": median(evidence[MIXED]["baseline_blank_out"])},
+        baselines={"blank image": median(evidence[MIXED]["baseline_blank_out"])},
         log=True,
         label="mean squared error",
     )
@@ -171,7 +171,7 @@ def _tuning_lines(evidence: Evidence) -> Figure:
                 factor=factor,
                 title=f"{stage.splitlines()[0].capitalize()}, {other} = {level}",
             )
-            ax.margins(x=0.0, y=0.3)  # room above the curves for the word "unseen"
+            ax.margins(x=0.0, y=0.3)  # space above the curves for the word "unseen"
     return figure
 
 
@@ -179,7 +179,7 @@ DRAWINGS = (
     Drawing(
         "fig4-samples",
         "Figure 4a. Stripes show one factor alone, bumps show both.",
-        "What the net gets (the code of x above the code of y) and what it should draw. A stripe has the code of one "
+        "What the net receives (the code of x above the code of y) and its target. A stripe has the code of one "
         "factor and nothing for the other. Training uses all stripes and some bumps; bumps in the lower right corner "
         "(dashed frame) are never shown.",
         (ALONE,),
@@ -188,27 +188,27 @@ DRAWINGS = (
     ),
     Drawing(
         "fig4-pictures",
-        "Figure 4b. Pictures of unseen combinations against the number of bumps beside the stripes.",
+        "Figure 4b. Images of unseen combinations, by the number of bumps added to the stripes.",
         "One column per position in the unseen corner, one row per training set, first seed; the open cross marks "
-        "where the bump belongs. True pictures reach from 0 (black) to 1 (white); what a net draws beyond is clipped, "
-        "so its range stands beside each row. With stripes only the net has never seen two factors together. The last "
-        "row, where it is shown, has as many training pictures as 56 stripes and 196 bumps, but no stripe.",
+        "where the bump belongs. Targets range from 0 (black) to 1 (white); values outside this range are clipped, "
+        "so each row is labelled with its range. With stripes only, the net has never seen two factors together. The "
+        "last row, if present, has as many training images as 56 stripes and 196 bumps, but no stripes.",
         (ALONE, MIXED),
         _pictures,
         "image",
     ),
     Drawing(
         "fig4-accuracy",
-        "Figure 4b in numbers. Accuracy and error against the number of bumps beside the stripes.",
+        "Figure 4b in numbers. Accuracy and error, by the number of bumps added to the stripes.",
         "Left: how often the darkest pixel is within one pixel of the right place. Right: the error of the whole "
-        "picture, with the blank picture as a line. One point per seed. A picture can have its darkest pixel in the "
-        "right place and still be far off, so look at both.",
+        "image, with the blank image as a line. One point per seed. An image can have its darkest pixel in the "
+        "right place and still be far from the target, so look at both.",
         (ALONE, MIXED),
         _accuracy,
     ),
     Drawing(
         "fig4-volume",
-        "Figure 4d. How evenly the layers of a CNN spread the positions after the stripes curriculum.",
+        "Figure 4d. How evenly the layers of a CNN represent the positions after the stripes curriculum.",
         VOLUME,
         (MIXED,),
         _volume,
@@ -216,9 +216,9 @@ DRAWINGS = (
     ),
     Drawing(
         "fig4-units",
-        "Figure 4e. What the most active units of two layers answer to every position.",
+        "Figure 4e. How the most active units of two layers respond to every position.",
         "Each small map is one unit: darker means more active, over all positions of the bump (x to the right, y "
-        "downward), first seed; each map has its own scale. The dashed line is the unseen corner. A unit that answers "
+        "downward), first seed; each map has its own scale. The dashed line is the unseen corner. A unit that responds "
         "to one factor alone shows a straight band.",
         (MIXED,),
         _tuning_maps,
@@ -227,8 +227,8 @@ DRAWINGS = (
     Drawing(
         "fig4-tuning",
         "Figure 4f. Tuning curves of two units of each layer through the unseen corner.",
-        "The activity of the two most modulated units while one factor moves and the other is held fixed at a level "
-        "that crosses the unseen corner (shaded, dashed). If the factors are kept apart, the curve goes on there as "
+        "The activity of the two most modulated units as one factor varies and the other is fixed at a level "
+        "that crosses the unseen corner (shaded, dashed). If the factors are kept apart, the curve continues there as "
         "elsewhere. First seed.",
         (MIXED,),
         _tuning_lines,

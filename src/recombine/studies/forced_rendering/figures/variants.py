@@ -1,4 +1,4 @@
-"""Additional material: depth, code width, ranks, and the sizes of picture and hole."""
+"""Additional material: depth, code width, ranks, and the sizes of image and hole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recombine.report import (
     percent,
     seed_points,
 )
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.forced_rendering.arms.failure import (
     ALL_DEPTHS,
@@ -34,7 +34,7 @@ from recombine.studies.forced_rendering.arms.rendering import (
     transformer_arm,
 )
 from recombine.studies.forced_rendering.figures.layers import EPOCHS
-from recombine.studies.forced_rendering.figures.world import (
+from recombine.studies.forced_rendering.figures.shared import (
     CNNS,
     CODES,
     layer_names,
@@ -48,7 +48,7 @@ from recombine.studies.study import Drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST = "most possible"
+MAXIMUM = "maximum"
 PUBLISHED_WIDTHS = {1: 0.00336, 3: 0.00311, 5: 0.00272, 7: 0.00269, 9: 0.00230, 11: 0.00254}
 """Unseen error by width multiplier, read off the authors' plot."""
 
@@ -65,25 +65,25 @@ def _depths(evidence: Evidence) -> Figure:
     arms = {f"{family}, {depth} layers": arm for family, own in series.items() for depth, arm in own.items()}
     groups = shares_of_blank(evidence, present(evidence, arms))
     composed = sum(median(group["unseen"]) < 0.25 for group in groups.values())
-    title = f"{composed} of {len(groups)} nets have an unseen error below a quarter of a blank picture's"
+    title = f"{composed} of {len(groups)} nets have an unseen error below a quarter of a blank image's"
     return shares_figure(groups, title)
 
 
 def _code_widths(evidence: Evidence) -> Figure:
     arms = {m: evidence[f"code width {m}"] for m in WIDTH_MULTIPLIERS if f"code width {m}" in evidence}
     groups = {
-        f"m = {m}": {"unseen": found["error_out"], "published": np.array([PUBLISHED_WIDTHS[m]])}
-        for m, found in arms.items()
+        f"m = {m}": {"unseen": arm["error_out"], "published": np.array([PUBLISHED_WIDTHS[m]])}
+        for m, arm in arms.items()
     }
-    errors = {m: median(found["error_out"]) for m, found in arms.items()}
+    errors = {m: median(arm["error_out"]) for m, arm in arms.items()}
     best = min(errors, key=lambda m: errors[m])
     blank = median(arms[best]["baseline_blank_out"])
     figure, panels = new_figure(aspect=0.5)
     seed_points(
         panels[0, 0],
         groups,
-        baselines={"blank picture": blank},
-        title=f"Lowest unseen error at m = {best}: {percent(errors[best] / blank)} of a blank picture's",
+        baselines={"blank image": blank},
+        title=f"Lowest unseen error at m = {best}: {percent(errors[best] / blank)} of a blank image's",
         label="mean squared error",
     )
     panels[0, 0].set_xlim(left=0.0)
@@ -97,11 +97,11 @@ def _ranks(evidence: Evidence) -> Figure:
     nets = {label: arms for label, arms in nets.items() if present(evidence, arms)}
     figure, panels = new_figure(2, rows=-(-len(nets) // 2), aspect=0.7)
     for ax, (label, arms) in zip(panels.ravel(), nets.items(), strict=False):
-        found = {name: evidence[arm] for name, arm in present(evidence, arms).items()}
-        series = {name: arm["numerical_rank"] for name, arm in found.items()}
-        inks = colours(series) | {MOST: BASELINE}
-        series[MOST] = next(iter(found.values()))["largest_possible"]
-        names = layer_names(series[MOST].shape[1])
+        values = {name: evidence[arm] for name, arm in present(evidence, arms).items()}
+        series = {name: arm["numerical_rank"] for name, arm in values.items()}
+        inks = colours(series) | {MAXIMUM: BASELINE}
+        series[MAXIMUM] = next(iter(values.values()))["largest_possible"]
+        names = layer_names(series[MAXIMUM].shape[1])
         layer_curves(ax, names, series, palette=inks, title=label, label="numerical rank")
         ax.set_yscale("log")
         log_ticks(ax.yaxis)
@@ -118,8 +118,8 @@ def _sizes(evidence: Evidence) -> Figure:
         sizes, holes = sorted({n for n, _ in run}), sorted({p for _, p in run})
         table = np.full((len(holes), len(sizes)), np.nan)
         for n, p in run:
-            found = evidence[size_arm(code, n, p)]
-            table[holes.index(p), sizes.index(n)] = median(found.share_of_blank("out"))
+            arm = evidence[size_arm(code, n, p)]
+            table[holes.index(p), sizes.index(n)] = median(arm.share_of_blank("out"))
         lines = [level for level in (0.25, 0.5, 1.0) if np.nanmin(table) < level < np.nanmax(table)]
         low, high = number(np.nanmin(table)), number(np.nanmax(table))
         heat_table(
@@ -128,10 +128,10 @@ def _sizes(evidence: Evidence) -> Figure:
             [percent(p) for p in holes],
             [str(n) for n in sizes],
             row_label="side of the hole, share of N",
-            column_label="picture size N",
+            column_label="image size N",
             contours=lines if min(table.shape) > 1 else (),
-            title=f"{code.capitalize()} code: unseen error is {low} to {high} of a blank picture's",
-            label="unseen error / blank picture's",
+            title=f"{code.capitalize()} code: unseen error is {low} to {high} of a blank image's",
+            label="unseen error / blank image's",
         )
     return figure
 
@@ -139,18 +139,18 @@ def _sizes(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "further-depths",
-        "Further. Errors against the depth of the net.",
-        "Each point is one trained net, on seen and on unseen cells, as a share of what a blank picture scores there. "
-        "MLPs are trained for 200 epochs instead of the released 20, which leave them unable to draw anything; the "
-        "transformer draws smaller pictures at scale quick. A net that composes has unseen errors near its seen ones.",
+        "Further. Errors by depth of the net.",
+        "Each point is one trained net, on seen and on unseen cells; errors are relative to a blank image's there. "
+        "MLPs are trained for 200 epochs, because after the released 20 they cannot draw anything; the "
+        "transformer draws smaller images at scale quick. A net that composes has unseen errors near its seen ones.",
         ("cnn bump", "mlp bump depth 3"),
         _depths,
     ),
     Drawing(
         "further-code-widths",
-        "Further. Unseen error against the width of the input code.",
+        "Further. Unseen error by width of the input code.",
         "A wider code makes neighbouring positions share more of their input; m multiplies the variance of its bumps. "
-        "One point per seed, beside values read off the authors' plot (width 256, depth 10) and the blank picture.",
+        "One point per seed, next to values read off the authors' plot (width 256, depth 10) and the blank image.",
         ("code width 1",),
         _code_widths,
     ),
@@ -158,16 +158,16 @@ DRAWINGS = (
         "further-ranks",
         "Further. How many dimensions the layers use.",
         "Numerical rank of a layer's activity over all positions: the number of directions with more than a "
-        "thousandth of the largest variance. Points are seeds. The grey line is the most that a layer of that size "
-        "allows. Of wide layers 1500 units are chosen at random.",
+        "thousandth of the largest variance. Points are seeds. The grey line is the maximum that a layer of that size "
+        "allows. In wide layers, 1500 units are chosen at random.",
         ("cnn bump", "mlp bump 20 epochs"),
         _ranks,
     ),
     Drawing(
         "further-sizes",
-        "Further. Unseen error over the size of the picture and of the hole.",
-        "Error on unseen positions as a share of a blank picture's error, so that picture sizes can be compared; "
-        "median of the seeds. Lines join equal values.",
+        "Further. Unseen error by size of the image and of the hole.",
+        "Error on unseen positions relative to a blank image's, so that image sizes can be compared; "
+        "median over seeds. Lines connect equal values.",
         (size_arm("bump", *SIZES[0]),),
         _sizes,
     ),

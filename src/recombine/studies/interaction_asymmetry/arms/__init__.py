@@ -7,12 +7,12 @@ from recombine.studies.interaction_asymmetry.arms.exact import exact_arms
 from recombine.studies.interaction_asymmetry.arms.identifiability import vector_arms
 from recombine.studies.interaction_asymmetry.arms.lines import line_arms
 from recombine.studies.interaction_asymmetry.arms.sprites import sprite_arms
-from recombine.studies.study import Arms, in_pieces
+from recombine.studies.study import Arms, split_seeds
 
 GROUPS = (exact_arms, vector_arms, line_arms, sprite_arms)
 
 
 def arms(scale: Scale) -> Arms:
-    """All arms at a scale; trained ones one seed at a time, so that all cores are busy to the end."""
-    found = {name: trial for group in GROUPS for name, trial in group(scale).items()}
-    return {name: (trial,) if trial.net is None else in_pieces(trial) for name, trial in found.items()}
+    """All arms at a scale; training runs one seed per trial, so that all cores stay busy."""
+    trials = {name: trial for group in GROUPS for name, trial in group(scale).items()}
+    return {name: (trial,) if trial.net is None else split_seeds(trial) for name, trial in trials.items()}

@@ -1,4 +1,4 @@
-"""The line world: four arms and a scan of alpha with all combinations shown, and a corner of hues left out."""
+"""The line world: four arms and a scan of alpha on all combinations, and arms with a held-out corner of hues."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from recombine.nets import (
     slot_transformer,
 )
 from recombine.parts import Part
-from recombine.probes import objects, recombining
 from recombine.remedies import paper_equivalent_weight
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry import recombination_probes, slot_probes
 from recombine.studies.interaction_asymmetry.arms.shared import BETA, MORE_SEEDS, SEEDS, recipe
 from recombine.tasks import line_world
 
@@ -25,13 +25,13 @@ WIDTH = 8
 STEPS = {"smoke": 20, "quick": 10_000, "paper": 20_000}
 PAPER_ALPHA = round(paper_equivalent_weight(PIXELS), 2)
 ALPHAS = (PAPER_ALPHA, 0.6, 6.0)
-"""From the paper-equivalent weight over two decades."""
+"""From the paper-equivalent weight, over two decades."""
 ALPHA = 0.6
-"""Of the arm with both penalties: in the middle of the scan."""
+"""Weight in the arm with both penalties: in the middle of the scan."""
 
 
 def line_arm(alpha: float, beta: float) -> str:
-    """An arm where every combination is shown."""
+    """An arm with all combinations in training."""
     if not alpha:
         return "beta only" if beta else "plain"
     if not beta:
@@ -54,7 +54,7 @@ CORNER_MODELS = {
 
 
 def corner_name(model: str) -> str:
-    """An arm where no scene shows two hues of the upper half together."""
+    """An arm without scenes that combine two hues of the upper half."""
     return f"corner, {model}"
 
 
@@ -81,25 +81,25 @@ def line_net(scale: Scale, *, variational: bool, decoder: str = "attention") -> 
 
 
 def line_arms(scale: Scale) -> dict[str, Trial]:
-    """The four arms of E1, the scan of alpha, and the arms with a corner of hues left out."""
-    world: dict[str, Any] = {"rows": 200, "test": 60} if scale == "smoke" else {}
+    """The four arms of E1, the scan of alpha, and the arms with a held-out corner of hues."""
+    settings: dict[str, Any] = {"rows": 200, "test": 60} if scale == "smoke" else {}
     probes = (
-        Part(objects.slot_quality, images=20 if scale == "smoke" else 200),
-        Part(objects.slot_pictures),
-        Part(recombining.recombination),
-        Part(objects.decoder_interaction, scenes=4 if scale == "smoke" else 32),
+        Part(slot_probes.slot_quality, images=20 if scale == "smoke" else 200),
+        Part(slot_probes.slot_pictures),
+        Part(recombination_probes.recombination),
+        Part(slot_probes.decoder_interaction, scenes=4 if scale == "smoke" else 32),
     )
-    every = Part(line_world, **world)
-    corner = Part(line_world, support="l-shaped", on=("hue",), **world)
+    every = Part(line_world, **settings)
+    corner = Part(line_world, support="l-shaped", on=("hue",), **settings)
 
     def trial(task: Part, decoder: str, alpha: float, beta: float, seeds: tuple[int, ...]) -> Trial:
         how = recipe(scale, STEPS[scale], alpha=alpha, beta=beta)
         net = line_net(scale, variational=beta > 0, decoder=decoder)
         return Trial(task, probes, seeds, net, how)
 
-    settings = [(0.0, 0.0), (ALPHA, 0.0), (0.0, BETA), *((alpha, BETA) for alpha in ALPHAS)]
-    found = {line_arm(*how): trial(every, "attention", *how, MORE_SEEDS[scale]) for how in settings}
-    found |= {name: trial(corner, *how, SEEDS[scale]) for name, how in CORNER.items()}
+    weights = [(0.0, 0.0), (ALPHA, 0.0), (0.0, BETA), *((alpha, BETA) for alpha in ALPHAS)]
+    arms = {line_arm(*how): trial(every, "attention", *how, MORE_SEEDS[scale]) for how in weights}
+    arms |= {name: trial(corner, *how, SEEDS[scale]) for name, how in CORNER.items()}
     if scale == "smoke":
-        found = {name: found[name] for name in (BOTH,)}
-    return found
+        arms = {name: arms[name] for name in (BOTH,)}
+    return arms

@@ -1,10 +1,9 @@
-"""Sprites of 16 and 32 pixels, and scenes by ray casting: the paper's comparison at sizes that a CPU can train."""
+"""Sprites of 16 and 32 pixels: the paper's comparison at sizes that a CPU can train."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from recombine.fit import Recipe
 from recombine.nets import (
     attention_decoder,
     broadcast_decoder,
@@ -13,26 +12,27 @@ from recombine.nets import (
     slot_transformer,
 )
 from recombine.parts import Part
-from recombine.probes import objects, recombining
 from recombine.remedies import paper_equivalent_weight
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
+from recombine.studies.interaction_asymmetry import recombination_probes, slot_probes
 from recombine.studies.interaction_asymmetry.arms.lines import ALPHA as LINE_ALPHA
 from recombine.studies.interaction_asymmetry.arms.lines import PAPER_ALPHA
 from recombine.studies.interaction_asymmetry.arms.shared import BETA, SEEDS, recipe
-from recombine.tasks import mini_clevr, sprites
+from recombine.tasks import sprites
+from recombine.training import Recipe
 
 SMALL = 16
 LARGE = 32
 SMALL_ALPHA = round(paper_equivalent_weight(SMALL**2) * LINE_ALPHA / PAPER_ALPHA, 2)
-"""As many times the paper-equivalent weight as on the line."""
+"""The same multiple of the paper-equivalent weight as in the line world."""
 LARGE_ALPHA = round(paper_equivalent_weight(LARGE**2) * LINE_ALPHA / PAPER_ALPHA, 2)
 SMALL_STEPS = {"smoke": 20, "quick": 6_000, "paper": 10_000}
 LARGE_STEPS = 20_000
 MODELS = {"plain": (0.0, 0.0), "alpha only": (1.0, 0.0), "beta only": (0.0, BETA), "both": (1.0, BETA)}
 """Penalties in units of the size's alpha, and beta."""
 SWEEP = (0.25, 1.0, 4.0)
-"""Of alpha, in units of the paper-equivalent weight."""
+"""Values of alpha, in units of the paper-equivalent weight."""
 BASELINE = "slot attention, broadcast"
 SMALL_MODELS = ("plain", "beta only", "both", BASELINE)
 
@@ -52,28 +52,23 @@ def large_arm(model: str) -> str:
     return f"sprites 32, {model}"
 
 
-def clevr_arm(mirror: bool) -> str:
-    """Ray-cast scenes whose metal reflects the others, or does not."""
-    return f"scenes, mirrors {'on' if mirror else 'off'}"
-
-
 def sprite_arms(scale: Scale) -> dict[str, Trial]:
-    """Small sprites at every scale; the sweep of alpha, large sprites and ray-cast scenes at scale paper."""
+    """Small sprites at every scale; the sweep of alpha and large sprites at scale paper."""
     if scale == "smoke":
         return {}
-    found = {
+    arms = {
         small_arm(name): _small(scale, MODELS[name][0] * SMALL_ALPHA, MODELS[name][1])
         for name in SMALL_MODELS
         if name != BASELINE
     }
-    found[small_arm(BASELINE)] = _small(scale, 0, 0, baseline=True)
+    arms[small_arm(BASELINE)] = _small(scale, 0, 0, baseline=True)
     if scale == "quick":
-        return found
+        return arms
     base = paper_equivalent_weight(SMALL**2)
-    found |= {sweep_arm(times): _small(scale, times * base, BETA) for times in SWEEP}
-    found |= {large_arm(name): _large(alpha * LARGE_ALPHA, beta) for name, (alpha, beta) in MODELS.items()}
-    found[large_arm(BASELINE)] = _large(0, 0, baseline=True)
-    return found | {clevr_arm(mirror): _clevr(mirror) for mirror in (False, True)}
+    arms |= {sweep_arm(times): _small(scale, times * base, BETA) for times in SWEEP}
+    arms |= {large_arm(name): _large(alpha * LARGE_ALPHA, beta) for name, (alpha, beta) in MODELS.items()}
+    arms[large_arm(BASELINE)] = _large(0, 0, baseline=True)
+    return arms
 
 
 def _net(
@@ -115,10 +110,10 @@ def small_net(*, variational: bool, baseline: bool = False, sampled: int | None 
 def _probes(scale: Scale) -> tuple[Part, ...]:
     images = 10 if scale == "smoke" else 100
     return (
-        Part(objects.slot_quality, images=images),
-        Part(objects.slot_pictures),
-        Part(recombining.recombination, scenes=20 if scale == "smoke" else 300),
-        Part(objects.decoder_interaction, scenes=2 if scale == "smoke" else 16),
+        Part(slot_probes.slot_quality, images=images),
+        Part(slot_probes.slot_pictures),
+        Part(recombination_probes.recombination, scenes=20 if scale == "smoke" else 300),
+        Part(slot_probes.decoder_interaction, scenes=2 if scale == "smoke" else 16),
     )
 
 
@@ -150,10 +145,3 @@ def _large(alpha: float, beta: float, *, baseline: bool = False) -> Trial:
     net = _large_net(variational=beta > 0, baseline=baseline)
     how = recipe("paper", LARGE_STEPS, alpha=alpha, beta=beta, batch=32)
     return _trial("paper", task, net, how, _probes("paper"))
-
-
-def _clevr(mirror: bool) -> Trial:
-    task = Part(mini_clevr, size=LARGE, objects=(2, 3), mirror=mirror, rows=20_000)
-    how = recipe("paper", LARGE_STEPS, alpha=LARGE_ALPHA, beta=BETA, batch=32)
-    probes = (*_probes("paper"), Part(objects.mirror_quality))
-    return _trial("paper", task, _large_net(variational=True), how, probes)

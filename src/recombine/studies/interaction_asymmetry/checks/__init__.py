@@ -1,1 +1,1 @@
-"""What the claims are checked by."""
+"""The checks behind the claims: each maps the evidence to a verdict."""

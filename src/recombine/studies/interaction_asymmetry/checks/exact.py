@@ -12,7 +12,7 @@ def profiles(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(
         evidence,
         "profiles",
-        [Condition("largest distance from the reference", arm["profile_gap"], "<=", 1e-5)],
+        [Condition("largest difference from the reference", arm["profile_gap"], "<=", 1e-5)],
     )
 
 
@@ -36,7 +36,12 @@ def finite_differences(evidence: Evidence) -> Verdict:
 def probe_estimates(evidence: Evidence) -> Verdict:
     arm = evidence["probe estimates"]
     conditions = [
-        Condition("largest distance from exact, in standard errors", arm["estimate_z"].max(axis=1), "<=", 4),
+        Condition(
+            "largest difference from the exact value, in standard errors",
+            arm["estimate_z"].max(axis=1),
+            "<=",
+            4,
+        ),
         Condition("exponent of the standard error", arm["error_slope"], ">=", -0.7),
         Condition("exponent of the standard error", arm["error_slope"], "<=", -0.3),
     ]
@@ -46,9 +51,9 @@ def probe_estimates(evidence: Evidence) -> Verdict:
 def rotations(evidence: Evidence) -> Verdict:
     arm = evidence["rotations"]
     conditions = [
-        Condition("largest distance from the reference", arm["rotation_gap"], "<=", 1e-5),
+        Condition("largest difference from the reference", arm["rotation_gap"], "<=", 1e-5),
         Condition("at 0° and 90°", arm["at_the_ends"], "<=", 1e-12),
-        Condition("smallest between", arm["between"], ">=", 0.12),
+        Condition("smallest in between", arm["between"], ">=", 0.12),
     ]
     return Verdict.of_arm(evidence, "rotations", conditions)
 
@@ -70,7 +75,7 @@ def bent_slots(evidence: Evidence) -> Verdict:
     arm = evidence["bent slots"]
     conditions = [
         Condition("r2 of g1", arm["r2_g1"], "<=", 1e-10),
-        Condition("r3 of g2, distance from 0.0552", np.abs(arm["r3_g2"] - 0.0552), "<=", 1e-4),
+        Condition("r3 of g2, difference from 0.0552", np.abs(arm["r3_g2"] - 0.0552), "<=", 1e-4),
     ]
     return Verdict.of_arm(evidence, "bent slots", conditions)
 
@@ -81,7 +86,7 @@ def l_shape(evidence: Evidence) -> Verdict:
     enough = [table[:, g, k, 1] for g in range(3) for k in range(4) if k >= g]
     conditions = [
         Condition("outside R², model order at least the generator's", np.min(enough, axis=0), ">=", 0.9999),
-        Condition("distance from the reference without noise", arm["clean_gap"], "<=", 1e-3),
+        Condition("difference from the reference without noise", arm["clean_gap"], "<=", 1e-3),
         Condition("g2 by an additive model, outside", table[:, 1, 0, 1], "<", 0),
         Condition("noise: g2 by order 2", table[:, 1, 1, 3], ">=", 0.99),
         Condition("noise: order 2 minus order 7", table[:, 1, 1, 3] - table[:, 1, 3, 3], ">=", 0.3),
@@ -100,8 +105,8 @@ def indecomposability(evidence: Evidence) -> Verdict:
 def attention_values(evidence: Evidence) -> Verdict:
     arm = evidence["attention values"]
     conditions = [
-        Condition("even, single, pair: distance from 57.6, 0, 36", arm["value_gap"], "<=", 1e-3),
-        Condition("untrained preset, relative distance from 57.6", arm["untrained_gap"], "<=", 0.01),
+        Condition("even, single, pair: difference from 57.6, 0, 36", arm["value_gap"], "<=", 1e-3),
+        Condition("untrained preset, relative difference from 57.6", arm["untrained_gap"], "<=", 0.01),
     ]
     return Verdict.of_arm(evidence, "attention values", conditions)
 
@@ -109,7 +114,7 @@ def attention_values(evidence: Evidence) -> Verdict:
 def attention_identity(evidence: Evidence) -> Verdict:
     arm = evidence["attention identity"]
     conditions = [
-        Condition("places without attention", arm["masked_places"], ">=", 10),
+        Condition("pixels and slots without attention", arm["masked_places"], ">=", 10),
         Condition("largest sensitivity there", arm["masked_share"], "<=", 1e-7),
         Condition("median sensitivity elsewhere", arm["usual_share"], ">=", 1e-3),
     ]
@@ -126,9 +131,9 @@ def parameter_counts(evidence: Evidence) -> Verdict:
 def metric_values(evidence: Evidence) -> Verdict:
     arm = evidence["metric values"]
     conditions = [
-        Condition("distance from known values", arm["metric_gap"], "<=", 1e-4),
-        Condition("J-ARI after permuting slots", arm["permutation_gap"], "<=", 1e-9),
-        Condition("JIS after rescaling", arm["scale_gap"], "<=", 1e-9),
+        Condition("difference from known values", arm["metric_gap"], "<=", 1e-4),
+        Condition("J-ARI, change after permuting slots", arm["permutation_gap"], "<=", 1e-9),
+        Condition("JIS, change after rescaling", arm["scale_gap"], "<=", 1e-9),
     ]
     return Verdict.of_arm(evidence, "metric values", conditions)
 
@@ -149,8 +154,8 @@ def sprite_statistics(evidence: Evidence) -> Verdict:
 def schedules(evidence: Evidence) -> Verdict:
     arm = evidence["schedules"]
     conditions = [
-        Condition("learning rates, relative", arm["rate_gap"], "<=", 5e-6),
-        Condition("penalty weights", arm["alpha_gap"], "<=", 1e-12),
-        Condition("recipes of this package against them", arm["recipe_gap"], "<=", 1e-5),
+        Condition("learning rates, relative difference", arm["rate_gap"], "<=", 5e-6),
+        Condition("penalty weights, difference", arm["alpha_gap"], "<=", 1e-12),
+        Condition("this package's recipes, relative difference", arm["recipe_gap"], "<=", 1e-5),
     ]
     return Verdict.of_arm(evidence, "schedules", conditions)

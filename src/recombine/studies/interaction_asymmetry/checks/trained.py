@@ -1,7 +1,7 @@
 """Checks of trained autoencoders: identifiable slots, the two penalties, interaction, and recombination.
 
-Slots are found or not found as a whole, so that single runs lie far apart; like the paper, claims on penalties compare
-means over seeds, with every seed's range beside them.
+A run either separates the objects or does not, so single runs differ widely; like the paper, claims about penalties
+compare means over seeds, and report the range over seeds as well.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from recombine.studies.interaction_asymmetry.arms.sprites import (
     BASELINE,
     SMALL_MODELS,
     SWEEP,
-    clevr_arm,
     large_arm,
     small_arm,
     sweep_arm,
@@ -49,12 +48,12 @@ def identifiable(evidence: Evidence, order: int) -> Verdict:
         Condition("dense: reconstruction", free["fit_r2"]),
         Condition("generators with sufficient independence", evidence[generator_arm(order)]["independent"]),
     ]
-    found = Verdict.of_arm(evidence, name, conditions, headline=matched)
-    return found if fits(arm).any() else _nothing_fits(found)
+    verdict = Verdict.of_arm(evidence, name, conditions, headline=matched)
+    return verdict if fits(arm).any() else _nothing_fits(verdict)
 
 
-def _nothing_fits(found: Verdict) -> Verdict:
-    return replace(found, holds=None, reason="no net fits, and the theorem speaks of those that do")
+def _nothing_fits(verdict: Verdict) -> Verdict:
+    return replace(verdict, holds=None, reason="no net fits, so the theorem does not apply")
 
 
 def additive(evidence: Evidence) -> Verdict:
@@ -65,7 +64,7 @@ def bilinear(evidence: Evidence) -> Verdict:
     return identifiable(evidence, 2)
 
 
-def regularised_finds_objects(evidence: Evidence) -> Verdict:
+def penalties_separate_objects(evidence: Evidence) -> Verdict:
     arm = evidence[BOTH]
     conditions = [
         Condition("mean J-ARI", mean(arm, "j_ari"), ">=", 0.8),
@@ -78,7 +77,7 @@ def regularised_finds_objects(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(evidence, BOTH, conditions, headline=arm["j_ari"])
 
 
-def plain_does_not(evidence: Evidence) -> Verdict:
+def plain_is_worse(evidence: Evidence) -> Verdict:
     best, plain = evidence[BOTH], evidence[PLAIN]
     gaps = [mean(best, name) - mean(plain, name) for name in ("j_ari", "jis")]
     conditions = [
@@ -124,7 +123,7 @@ def stronger_alpha(evidence: Evidence) -> Verdict:
     share = np.array([mean(arm, "jis") for arm in arms])
     error = np.array([mean(arm, "sse") for arm in arms])
     conditions = [
-        Condition("attention shared between slots, largest step up", np.diff(attention).max(), "<", 0),
+        Condition("attention shared between slots, largest increase", np.diff(attention).max(), "<", 0),
         Condition("JIS, smallest step", np.diff(share).min(), ">", 0),
         Condition("squared error, strongest minus none", error[-1] - error[0], ">=", 0),
         *(Condition(f"J-ARI, {name}", evidence[name]["j_ari"]) for name in (BETA_ONLY, *SCAN)),
@@ -139,7 +138,7 @@ def stronger_alpha(evidence: Evidence) -> Verdict:
 def less_interaction(evidence: Evidence) -> Verdict:
     best, plain = evidence[BOTH], evidence[PLAIN]
     conditions = [
-        Condition(f"mean {name}, plain over both", mean(plain, name) / mean(best, name), ">=", 2)
+        Condition(f"mean {name}, plain / both", mean(plain, name) / mean(best, name), ">=", 2)
         for name in ("q1", "r2")
     ]
     conditions += [
@@ -154,8 +153,8 @@ def recombines(evidence: Evidence) -> Verdict:
     conditions = [
         Condition("mean R² of both minus plain", mean(best, name) - mean(plain, name), ">=", 0.2),
         *(Condition(f"R², {label}", evidence[label][name]) for label in FOUR),
-        Condition("R² if nothing were exchanged", best["kept_r2_in"]),
-        Condition("R² of the encoded and decoded truth", best["again_r2_in"]),
+        Condition("R² without the exchange", best["kept_r2_in"]),
+        Condition("R² of the encoded and decoded target", best["again_r2_in"]),
     ]
     return Verdict.of_arm(evidence, BOTH, conditions)
 
@@ -192,8 +191,8 @@ def vectors_recombine(evidence: Evidence) -> Verdict:
             Condition("nets that do not fit: unseen R²", arm[name][~fits(arm)]),
             Condition("dense: unseen R²", free[name]),
         ]
-    found = Verdict.of(conditions, n_seeds=len(arms[1].seeds), headline=of_fitting(arms[1], name))
-    return found if all(fits(arm).any() for arm in arms.values()) else _nothing_fits(found)
+    verdict = Verdict.of(conditions, n_seeds=len(arms[1].seeds), headline=of_fitting(arms[1], name))
+    return verdict if all(fits(arm).any() for arm in arms.values()) else _nothing_fits(verdict)
 
 
 def small_sprites(evidence: Evidence) -> Verdict:
@@ -213,7 +212,7 @@ def small_sprites(evidence: Evidence) -> Verdict:
 def borders_of_masks(evidence: Evidence) -> Verdict:
     arm = evidence[small_arm(BASELINE)]
     conditions = [
-        Condition("q1 at borders over q1 inside objects", arm["q1_border"] / arm["q1_inside"], ">", 1),
+        Condition("q1 at borders / q1 inside objects", arm["q1_border"] / arm["q1_inside"], ">", 1),
         Condition("q1 inside", arm["q1_inside"]),
         Condition("q1 at borders", arm["q1_border"]),
         Condition("q1 in the background", arm["q1_background"]),
@@ -226,7 +225,7 @@ def alpha_sweep(evidence: Evidence) -> Verdict:
     share, error = (np.array([mean(arm, name) for arm in arms]) for name in ("jis", "sse"))
     conditions = [
         Condition("JIS, smallest step", np.diff(share).min(), ">", 0),
-        Condition("squared error, largest step down", np.diff(error).min(), ">=", -0.05 * error[0]),
+        Condition("squared error, largest decrease", np.diff(error).min(), ">=", -0.05 * error[0]),
         Condition("J-ARI, none to strongest", [mean(arm, "j_ari") for arm in arms]),
     ]
     return Verdict.of_arm(evidence, sweep_arm(1.0), conditions)
@@ -244,18 +243,3 @@ def large_sprites(evidence: Evidence) -> Verdict:
         Condition(f"{BASELINE} minus both", scores[BASELINE] - scores["both"], "<=", 0.15),
     ]
     return Verdict.of_arm(evidence, large_arm("both"), conditions)
-
-
-def mirrors(evidence: Evidence) -> Verdict:
-    on, off = (evidence[clevr_arm(mirror)] for mirror in (True, False))
-    conditions = [
-        Condition("JIS, mirrors off minus on", mean(off, "jis") - mean(on, "jis"), ">", 0),
-        Condition(
-            "share of other objects' slots on metal minus elsewhere",
-            mean(on, "reflected_share") - mean(on, "other_share"),
-            ">",
-            0,
-        ),
-        Condition("J-ARI without metal", on["j_ari_matt"]),
-    ]
-    return Verdict.of_arm(evidence, clevr_arm(True), conditions)

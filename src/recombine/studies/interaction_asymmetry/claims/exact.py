@@ -8,7 +8,7 @@ from recombine.studies.interaction_asymmetry.checks import exact as checks
 CLAIMS = (
     Claim(
         "1",
-        "interaction profiles of eight known functions (q1, r2, r3, r4) are the reference's to 1e-5",
+        "interaction profiles of eight known functions (q1, r2, r3, r4) equal the reference to 1e-5",
         "derived",
         "–",
         ("profiles",),
@@ -35,7 +35,8 @@ CLAIMS = (
     ),
     Claim(
         "4",
-        "random probes estimate |∂²f/∂z_j∂z_k|² without bias (within 4 standard errors), error as 1/√probes",
+        "random probes estimate |∂²f/∂z_j∂z_k|² without bias (within 4 standard errors), with errors that fall as "
+        "1/√probes",
         "derived",
         "–",
         ("probe estimates",),
@@ -53,7 +54,7 @@ CLAIMS = (
     ),
     Claim(
         "6",
-        "counter-example: a linear map stays so at any angle; ranks 4 = 2+1+1 (g1), 7 = 5+1+1 (g2), 2 = 2+0+0",
+        "counter-example: a linear map stays linear at any angle; ranks 4 = 2+1+1 (g1), 7 = 5+1+1 (g2), 2 = 2+0+0",
         "derived",
         "–",
         ("rotations", "independence"),
@@ -62,7 +63,7 @@ CLAIMS = (
     ),
     Claim(
         "7",
-        "bending a slot keeps order 1 (r2 of g1 is 0) and not order 2 (r3 of g2 is 0.0552)",
+        "reparametrising a slot preserves order 1 (r2 of g1 is 0) but not order 2 (r3 of g2 is 0.0552)",
         "derived",
         "–",
         ("bent slots",),
@@ -71,7 +72,8 @@ CLAIMS = (
     ),
     Claim(
         "8",
-        "from an L-shaped support, models of at least the generator's order extrapolate (R² 1), lower ones not (< 0)",
+        "from an L-shaped support, models of at least the generator's order extrapolate (R² 1), lower orders do not "
+        "(< 0)",
         "derived",
         "compositional generalisation (theorem)",
         ("L-shape",),
@@ -80,7 +82,7 @@ CLAIMS = (
     ),
     Claim(
         "9",
-        "tests of slots that cannot be split: centroid dimensions 10, 4, 1 for 1, 2, 3 outputs, 2 for a hidden split",
+        "tests for indecomposable slots: centroid dimensions 10, 4, 1 for 1, 2, 3 outputs, 2 for a hidden split",
         "derived",
         "–",
         ("indecomposability",),
@@ -89,7 +91,7 @@ CLAIMS = (
     ),
     Claim(
         "10",
-        "interaction penalty in the authors' units: even 57.6, single 0, pair 36; untrained decoder within 1 % of 57.6",
+        "interaction penalty in the authors' units: even 57.6, single 0, pair 36; untrained decoder within 1% of 57.6",
         "code",
         "57.6, 0, 36",
         ("attention values",),
@@ -125,7 +127,7 @@ CLAIMS = (
     ),
     Claim(
         "14",
-        "sprites: objects 2.99, foreground 196, energy 242 within 5 %; occlusion 16 % and 2 % within a factor 1.5",
+        "sprites: objects 2.99, foreground 196, energy 242 within 5%; occlusion 16% and 2% within a factor 1.5",
         "rerun",
         "–",
         ("sprite statistics",),
@@ -134,7 +136,7 @@ CLAIMS = (
     ),
     Claim(
         "15",
-        "learning rates and penalty weights over 500,000 steps are the code's; this package's recipes agree",
+        "learning rates and penalty weights over 500,000 steps equal the code's; this package's recipes agree",
         "code",
         "1e-4 at step 30,001, ...",
         ("schedules",),

@@ -16,7 +16,7 @@ from recombine.report import (
     seed_points,
     sentence,
 )
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.interaction_asymmetry.arms.identifiability import PAIRS, RESTRICTED, vector_arm
 from recombine.studies.interaction_asymmetry.arms.lines import CORNER, CORNER_MODELS, FOUR, corner_name
@@ -34,8 +34,8 @@ SMALLEST = 1e-6
 
 def _gallery(evidence: Evidence) -> Figure:
     labels = ("scene A", "scene B", "true recombination", "decoded")
-    found = [evidence[corner_name(model)]["gallery"][0][:, :SHOWN] for model in CORNER_MODELS]
-    joined = np.repeat(np.concatenate(found, axis=1), LINE_HEIGHT, axis=2)
+    galleries = [evidence[corner_name(model)]["gallery"][0][:, :SHOWN] for model in CORNER_MODELS]
+    joined = np.repeat(np.concatenate(galleries, axis=1), LINE_HEIGHT, axis=2)
     columns = [model if i == SHOWN // 2 else "" for model in CORNER_MODELS for i in range(SHOWN)]
     figure = image_figure(len(columns), len(labels))
     image_grid(figure, dict(zip(labels, joined, strict=True)), columns=columns)
@@ -55,11 +55,9 @@ def _scores(evidence: Evidence) -> Figure:
         figure = blank_figure(height=2.9)
         panels = figure.subplots(1, 2)
         limits = (-0.8, 1.05)
-        seed_points(
-            panels[0], every, centre="mean", limits=limits, label="R²", title="All combinations shown"
-        )
-        title = "A corner of hues left out"
-        seed_points(panels[1], corner, centre="mean", limits=limits, label="R²", title=title)
+        seed_points(panels[0], every, limits=limits, label="R²", title="All combinations in training")
+        title = "A corner of hues held out"
+        seed_points(panels[1], corner, limits=limits, label="R²", title=title)
     return figure
 
 
@@ -91,26 +89,26 @@ def _vectors(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "recombination",
-        "Exchanging slots: how near the decoded picture is to the true recombination.",
-        "R² over pixels. Left: four arms of the line world. Right: scenes with two hues of the upper half were left "
-        "out of training; 'unseen' are exchanges that lead there. Every point a seed.",
+        "Exchanging slots: how close the decoded image is to the true recombination.",
+        "R² over pixels. Left: four arms of the line world. Right: scenes with two hues of the upper half were held "
+        "out of training; 'unseen' are exchanges that lead to them. Each point is a seed.",
         (*FOUR, *CORNER),
         _scores,
     ),
     Drawing(
         "gallery",
-        "An object of scene A exchanged for one of scene B, into the corner of hues that training left out.",
-        "Three exchanges per model (seed 0): the slot that holds the object is taken from B's encoding.",
+        "An object of scene A exchanged for one of scene B, into the held-out corner of hues.",
+        "Three exchanges per model (seed 0): the slot that contains the object is taken from B's encoding.",
         tuple(CORNER),
         _gallery,
         form="image",
     ),
     Drawing(
         "vectors",
-        "Decoders of the generator's order find its slots and recombine them once they fit; dense ones do not.",
-        "Vectors of 20 outputs (order 1) or 40 (order 2) from two slots of two latents. Every point a net; those left "
-        "of the line fit. Above: all combinations shown. Below: a corner left out, slots exchanged into it; R² below "
-        "-3 is shown at -3.",
+        "Decoders of the generator's order recover its slots and recombine them if they fit; dense ones do not.",
+        "Vectors of 20 outputs (order 1) or 40 (order 2) from two slots of two latents. Each point is a net; those "
+        "left of the line fit. Top: all combinations in training. Bottom: a corner held out, slots exchanged into "
+        "it; R² below -3 is shown at -3.",
         tuple(vector_arm(*how, corner=corner) for how in PAIRS for corner in (False, True)),
         _vectors,
     ),

@@ -34,7 +34,7 @@ def _rotations(evidence: Evidence) -> Figure:
                 0, color=BASELINE, linewidth=0.8, linestyle=":", label="linear map (no such derivatives)"
             )
             ax.set_xticks([0, 30, 60, 90])
-            ax.set_xlabel("latents turned by (degrees)")
+            ax.set_xlabel("rotation of the latents (degrees)")
             sentence(ax, title)
         panels[0].set_ylim(-0.03, 1)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
@@ -43,25 +43,25 @@ def _rotations(evidence: Evidence) -> Figure:
 
 def _l_shape(evidence: Evidence) -> Figure:
     arm = evidence["L-shape"]
-    truth, surfaces, table = arm["truth"][0], arm["surface"][0], arm["table"][:, 1]
-    side = len(truth)
+    target, surfaces, table = arm["truth"][0], arm["surface"][0], arm["table"][:, 1]
+    side = len(target)
     axis = np.linspace(-1, 1, side)
     hidden = (axis[:, None] > 1e-9) & (axis > 1e-9)
-    low, high = truth.min(), truth.max()
+    low, high = target.min(), target.max()
     with look():
         figure = blank_figure(height=3.3)
         panels = figure.subplots(2, len(MODEL_ORDERS) + 1)
         for line, noise in zip(panels, (False, True), strict=True):
-            pictures = [truth, *surfaces[int(noise)]]
-            for ax, picture in zip(line, pictures, strict=True):
-                ax.imshow(picture.T, origin="lower", cmap="viridis", vmin=low, vmax=high)
+            images = [target, *surfaces[int(noise)]]
+            for ax, image in zip(line, images, strict=True):
+                ax.imshow(image.T, origin="lower", cmap="viridis", vmin=low, vmax=high)
                 outline_unseen(ax, hidden)
                 ax.set_xticks([])
                 ax.set_yticks([])
             for ax, scores in zip(line[1:], np.median(table, axis=0), strict=True):
                 ax.set_xlabel(f"R² outside {scores[3 if noise else 1]:.2f}")
             line[0].set_ylabel("noise 0.05" if noise else "no noise")
-        for ax, title in zip(panels[0], ("truth", *(f"order {n}" for n in MODEL_ORDERS)), strict=True):
+        for ax, title in zip(panels[0], ("target", *(f"order {n}" for n in MODEL_ORDERS)), strict=True):
             sentence(ax, title)
     return figure
 
@@ -69,17 +69,18 @@ def _l_shape(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "rotations",
-        "Turning the latents raises interaction: only the true slots have none of the next order.",
-        "Share of derivatives across the two slots after a rotation, pooled over a grid. r2 finds the slots of g1, r3 "
-        "those of g2; nothing finds those of a linear map.",
+        "Rotating the latents increases interaction: only the true slots have none of the next order.",
+        "Share of derivatives across the two slots after a rotation, pooled over a grid. r2 identifies the slots of "
+        "g1, r3 those of g2; nothing identifies those of a linear map.",
         ("rotations",),
         _rotations,
     ),
     Drawing(
         "l-shape",
-        "From an L-shaped support a model of the right order extrapolates; lower ones cannot, higher ones may not.",
+        "From an L-shaped support, a model of the right order extrapolates; lower orders cannot, higher orders may "
+        "fail.",
         "One output of g2 (order 2) over both latents, fitted by least squares outside the dashed quadrant with cross "
-        "terms up to the order above each picture.",
+        "terms up to the order above each image.",
         ("L-shape",),
         _l_shape,
         form="image",

@@ -1,4 +1,4 @@
-"""The experimental arms: exact statements, small networks, pictures, and forecasts that are put to the test."""
+"""The experimental arms: exact statements, small networks, images, and tests of the forecasts."""
 
 from __future__ import annotations
 

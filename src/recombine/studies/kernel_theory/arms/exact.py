@@ -1,4 +1,4 @@
-"""Exact statements as trials that train nothing."""
+"""Exact statements, as trials without training."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ FACTS = {
 def exact_arms(seeds: tuple[int, ...]) -> dict[str, Trial]:
     """Identities for all seeds, facts for the first."""
     carrier = Part(dispersed_addition)
-    found = {name: Trial(carrier, (Part(probe),), seeds) for name, probe in IDENTITIES.items()}
-    return found | {name: Trial(carrier, (Part(probe),), seeds[:1]) for name, probe in FACTS.items()}
+    arms = {name: Trial(carrier, (Part(probe),), seeds) for name, probe in IDENTITIES.items()}
+    return arms | {name: Trial(carrier, (Part(probe),), seeds[:1]) for name, probe in FACTS.items()}

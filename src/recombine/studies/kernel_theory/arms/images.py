@@ -1,9 +1,9 @@
-"""Networks that read pictures of symbols.
+"""Networks that receive symbols as images.
 
-Scale quick has a small setting: scikit-learn's digits, every pixel doubled so that four 3 × 3 convolutions see as much
+Scale quick uses a small setting: scikit-learn's digits, every pixel doubled so that four 3 × 3 convolutions see as much
 of a digit (9 of 16 pixels) as the published 5 × 5 ones do (17 of 28), and 12 pixels are the same share of a digit's
-width as the published 20; a quarter of the filters, a tenth of the examples. Scale paper has the published setting if
-the pictures are on this machine, and else the small one with the published seeds; verdicts name the pictures.
+width as the published 20; a quarter of the filters, a tenth of the examples. Scale paper uses the published setting if
+the images are on this machine, and otherwise the small one with the published seeds; verdicts name the images.
 """
 
 from __future__ import annotations
@@ -11,25 +11,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from recombine.fit import Recipe, adam, sgd
-from recombine.fit.recipe import SQUARED_ERROR, Optimiser
 from recombine.nets import image_convnet, image_resnet, image_vit
 from recombine.parts import Part
-from recombine.probes import symbols
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
+from recombine.studies.kernel_theory import symbol_probes
 from recombine.studies.kernel_theory.arms.networks import HIDDEN
 from recombine.studies.kernel_theory.arms.shared import LOGISTIC, SEEDS
-from recombine.studies.study import Arms, in_pieces
-from recombine.tasks import (
-    addition,
-    composite_images,
-    context_dependence,
-    datasets,
-    transitive_equivalence,
-)
-from recombine.tasks.exemplars import black
+from recombine.studies.study import Arms, split_seeds
+from recombine.tasks import addition, composite_images, context_dependence, datasets, transitive_equivalence
+from recombine.tasks.images.exemplars import black
 from recombine.tasks.symbolic import ANCHORS
+from recombine.training import Recipe, adam, sgd
+from recombine.training.recipe import SQUARED_ERROR, Optimiser
 
 NEAR, MIDDLE, FAR = "near", "middle", "far"
 READERS = ("ConvNet", "ResNet", "ViT")
@@ -43,11 +37,11 @@ HUBS = (4, 1)
 
 @dataclass(frozen=True)
 class Reader:
-    """One network with its pictures and its training.
+    """One network with its images and its training.
 
-    - `side`: height of a picture, and width of one component; `channels` of one component.
+    - `side`: height of an image, and width of one component; `channels` of one component.
     - `distances`: pixels between components, by name.
-    - `totals`, `epochs`, `optimisers`: training examples, how often they are gone through and how, by kind of task.
+    - `totals`, `epochs`, `optimisers`: numbers of training examples, epochs, and optimisers, by kind of task.
     """
 
     source: str
@@ -64,7 +58,7 @@ class Reader:
     net: Part
 
     def task(self, symbols_task: Part, kind: str, distance: str) -> Part:
-        """The symbolic task in pictures."""
+        """The symbolic task with images as inputs."""
         return Part(
             composite_images,
             task=symbols_task,
@@ -77,7 +71,7 @@ class Reader:
         )
 
     def net_for(self, components: int, distance: str) -> Part:
-        """The network for pictures of so many components."""
+        """The network for images with this many components."""
         settings = dict(self.net.settings) | {"channels": components * self.channels}
         if self.net.name != Part(image_resnet).name:
             width = self.side + (components - 1) * self.distances[distance]
@@ -169,37 +163,37 @@ def readers(scale: Scale) -> dict[str, Reader]:
     if scale == "quick":
         return small
     published = dict(zip(READERS, (MNIST_CONVNET, CIFAR_RESNET, CIFAR_VIT), strict=True))
-    here = {source: datasets.find(source) is not None for source in ("mnist", "cifar10")}
-    return {name: reader if here[reader.source] else small[name] for name, reader in published.items()}
+    available = {source: datasets.find(source) is not None for source in ("mnist", "cifar10")}
+    return {name: reader if available[reader.source] else small[name] for name, reader in published.items()}
 
 
 def image_arm(reader: str, task: str, distance: str) -> str:
-    """A network that reads pictures."""
+    """The arm of one network on one image task."""
     return f"{reader}, {task}, {distance}"
 
 
 def context_task(hidden: int) -> str:
-    """The name of a context task among the picture arms."""
+    """The name of a context task among the image arms."""
     return f"CD-{hidden}"
 
 
 def equivalence_task(hubs: int) -> str:
-    """The name of a transitive task among the picture arms."""
+    """The name of a transitive task among the image arms."""
     return f"equivalence of {hubs} hubs" if hubs > 1 else "equivalence of 1 hub"
 
 
 def similarity_arm(distance: str) -> str:
-    """Convolutional networks that are not trained."""
+    """The arm of untrained convolutional networks."""
     return f"untrained ConvNet, {distance}"
 
 
 def image_arms(scale: Scale) -> Arms:
-    """Addition, context dependence and equivalence in pictures."""
+    """Addition, context dependence and equivalence with images."""
     seeds = PAPER_SEEDS if scale == "paper" else SEEDS[scale]
-    found: dict[str, tuple[Trial, ...]] = {}
+    arms: dict[str, tuple[Trial, ...]] = {}
 
     def add(name: str, trial: Trial) -> None:
-        found[name] = in_pieces(trial) if scale == "paper" else (trial,)
+        arms[name] = split_seeds(trial) if scale == "paper" else (trial,)
 
     for name, reader in readers(scale).items():
         for task, (kind, part) in _tasks(name, scale).items():
@@ -211,33 +205,33 @@ def image_arms(scale: Scale) -> Arms:
     reader = readers(scale)["ConvNet"]
     for distance in [NEAR] if scale == "smoke" else reader.distances:
         untrained = Recipe(steps=0, batch=reader.batch)
-        probe = Part(symbols.salience, stage="relu3", exemplars=EXEMPLARS)
+        probe = Part(symbol_probes.salience, stage="relu3", exemplars=EXEMPLARS)
         part = reader.task(Part(addition), "addition", distance)
         add(similarity_arm(distance), Trial(part, (probe,), seeds, reader.net_for(2, distance), untrained))
-    return found
+    return arms
 
 
 def _tasks(reader: str, scale: Scale) -> dict[str, tuple[str, Part]]:
-    """Names, kinds and symbolic forms of what a network is given to learn."""
+    """Names, kinds and symbolic forms of the tasks of one network."""
     anchors = ANCHORS if scale == "paper" or reader == "ConvNet" else ("extrapolation", "interpolation")
-    found = {f"addition {name}": ("addition", Part(addition, anchors=name)) for name in anchors}
-    found |= {context_task(h): ("context", Part(context_dependence, hidden=h)) for h in HIDDEN}
+    tasks = {f"addition {name}": ("addition", Part(addition, anchors=name)) for name in anchors}
+    tasks |= {context_task(h): ("context", Part(context_dependence, hidden=h)) for h in HIDDEN}
     if reader == "ConvNet":
         for hubs in HUBS if scale == "paper" else HUBS[:1]:
             task = Part(transitive_equivalence, classes=(5, 5), hubs=(hubs, hubs))
-            found[equivalence_task(hubs)] = ("equivalence", task)
+            tasks[equivalence_task(hubs)] = ("equivalence", task)
     if scale == "smoke":
         one = "addition extrapolation" if reader == "ConvNet" else "CD-3"
-        return {one: found[one]}
-    return found
+        return {one: tasks[one]}
+    return tasks
 
 
 def _trial(
     reader: Reader, kind: str, part: Part, distance: str, scale: Scale, seeds: tuple[int, ...]
 ) -> Trial:
-    probes = [Part(symbols.answers), Part(symbols.additivity)]
-    probes += [Part(symbols.slopes)] if kind == "addition" else []
-    probes += [Part(symbols.conjunctions)] if kind == "context" else []
+    probes = [Part(symbol_probes.predictions), Part(symbol_probes.additivity)]
+    probes += [Part(symbol_probes.slopes)] if kind == "addition" else []
+    probes += [Part(symbol_probes.conjunctions)] if kind == "context" else []
     recipe = Recipe(
         epochs=None if scale == "smoke" else reader.epochs[kind],
         steps=2 if scale == "smoke" else None,

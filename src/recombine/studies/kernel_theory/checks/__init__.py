@@ -1,1 +1,1 @@
-"""The checks behind the claims: from evidence to verdict."""
+"""The checks behind the claims: each maps the evidence to a verdict."""

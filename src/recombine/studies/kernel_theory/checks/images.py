@@ -1,4 +1,4 @@
-"""Checks of networks that read pictures. As in the published figures, numbers are means over seeds."""
+"""Checks of networks on images. As in the published figures, numbers are means over seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARTNERS = {"extrapolation": 1, "asymmetric": 1, "interpolation": 2, "both": 2}
 
 
 def slope(evidence: Evidence, anchors: str, distance: str, reader: str = "ConvNet") -> float:
-    """The mean slope of answers on unseen sums."""
+    """The mean slope of predictions on unseen sums."""
     return float(evidence[image_arm(reader, f"addition {anchors}", distance)]["slope"].mean())
 
 
@@ -42,7 +42,7 @@ def image_addition(evidence: Evidence) -> Verdict:
         fewer = max(slopes[a, distance] for a, p in PARTNERS.items() if p == 1)
         gap = abs(slopes["interpolation", distance] - slopes["both", distance])
         conditions.append(Condition(f"two partners minus one, {distance}", more - fewer, ">=", 0.03))
-        conditions.append(Condition(f"interpolation against both, {distance}", gap, "<=", 0.06))
+        conditions.append(Condition(f"|interpolation minus both|, {distance}", gap, "<=", 0.06))
     conditions += [
         Condition(f"far minus near, {a}", slopes[a, FAR] - slopes[a, NEAR], ">=", 0.05) for a in ANCHORS
     ]
@@ -59,14 +59,14 @@ def image_addition(evidence: Evidence) -> Verdict:
         evidence,
         image_arm("ConvNet", "addition extrapolation", NEAR),
         conditions,
-        note=f"Single nets, near: {_range(spread)}. {_pictures(evidence)}",
+        note=f"Single nets, near: {_range(spread)}. {_image_sources(evidence)}",
     )
 
 
-def _pictures(evidence: Evidence) -> str:
-    """Which pictures were used, since those of scale paper may not be here."""
+def _image_sources(evidence: Evidence) -> str:
+    """Which images were used, since those of scale paper may not be on this machine."""
     used = dict.fromkeys(reader.source for reader in readers(evidence.scale).values())
-    return f"Pictures: {', '.join(used)}"
+    return f"Images: {', '.join(used)}"
 
 
 def image_context(evidence: Evidence) -> Verdict:
@@ -79,7 +79,7 @@ def image_context(evidence: Evidence) -> Verdict:
             Condition(f"CD-2 minus CD-3, {distance}", right[2] - right[3], ">", 0),
             Condition(f"CD-1 minus CD-2, {distance}", right[1] - right[2], ">=", 0),
             Condition(
-                f"CD-1, new pictures of seen cells minus unseen cells, {distance}",
+                f"CD-1, new images of seen cells minus unseen cells, {distance}",
                 arms[1]["right_fresh"].mean() - right[1],
                 ">=",
                 0,
@@ -87,21 +87,21 @@ def image_context(evidence: Evidence) -> Verdict:
         ]
         conditions += [Condition(f"CD-{h} right, {distance}", right[h]) for h in (2, 1)]
         fitted = min(arm["right_train"].mean() for arm in arms.values())
-        conditions.append(Condition(f"training pictures right, {distance}", fitted, ">=", 0.99))
+        conditions.append(Condition(f"training images right, {distance}", fitted, ">=", 0.99))
     first = image_arm("ConvNet", context_task(3), NEAR)
-    return Verdict.of_arm(evidence, first, conditions, note=_pictures(evidence))
+    return Verdict.of_arm(evidence, first, conditions, note=_image_sources(evidence))
 
 
 def image_shortcut(evidence: Evidence) -> Verdict:
     context, conditions = {}, []
     for distance in (FAR, NEAR):
         arms = {h: evidence[image_arm("ConvNet", context_task(h), distance)] for h in HIDDEN}
-        place = KINDS.index("context")
-        context[distance] = {h: kind_shares(arm, h)[place] for h, arm in arms.items()}
+        context_kind = KINDS.index("context")
+        context[distance] = {h: kind_shares(arm, h)[context_kind] for h, arm in arms.items()}
     shares = context[FAR]
     conditions.append(
         Condition(
-            "context's share in CD-3 over the larger other, far",
+            "context's share in CD-3 / the larger of the other two, far",
             shares[3] / max(shares[2], shares[1]),
             ">=",
             2,
@@ -113,30 +113,31 @@ def image_shortcut(evidence: Evidence) -> Verdict:
             conditions.append(Condition(f"additive on unseen cells, CD-{h}, {distance}", additive, ">=", 0.8))
     conditions += [Condition(f"share, CD-{h}, {d}", context[d][h]) for d in (FAR, NEAR) for h in HIDDEN]
     last = image_arm("ConvNet", context_task(3), FAR)
-    return Verdict.of_arm(evidence, last, conditions, note=_pictures(evidence))
+    return Verdict.of_arm(evidence, last, conditions, note=_image_sources(evidence))
 
 
-def foretold_slopes(evidence: Evidence, distance: str, value: str = "salience") -> dict[str, float]:
-    """What the slope law says for the salience of the untrained network, for one and two partners."""
+def predicted_slopes(evidence: Evidence, distance: str, value: str = "salience") -> dict[str, float]:
+    """The slopes that the slope law predicts from the salience of the untrained network, for one and two partners."""
     salience = float(evidence[similarity_arm(distance)][value][:, 0].mean())
     return {anchors: float(addition_slope(salience, p)) for anchors, p in PARTNERS.items()}
 
 
 def image_salience(evidence: Evidence) -> Verdict:
-    found = {d: evidence[similarity_arm(d)]["salience"][:, 0] for d in (NEAR, FAR)}
-    conditions = [Condition("S(1;2), far minus near", found[FAR] - found[NEAR], ">", 0)]
-    conditions += [Condition(f"S(1;2), {d}", values) for d, values in found.items()]
+    saliences = {d: evidence[similarity_arm(d)]["salience"][:, 0] for d in (NEAR, FAR)}
+    conditions = [Condition("S(1;2), far minus near", saliences[FAR] - saliences[NEAR], ">", 0)]
+    conditions += [Condition(f"S(1;2), {d}", values) for d, values in saliences.items()]
     conditions += [
         Condition(f"S(1;2) with self pairs, {d}", evidence[similarity_arm(d)]["salience_self"][:, 0])
-        for d in found
+        for d in saliences
     ]
     for distance in (NEAR, FAR):
         for anchors in ("extrapolation", "interpolation"):
             where = f"{anchors}, {distance}"
             plain, with_self = (
-                foretold_slopes(evidence, distance, value)[anchors] for value in ("salience", "salience_self")
+                predicted_slopes(evidence, distance, value)[anchors]
+                for value in ("salience", "salience_self")
             )
-            conditions.append(Condition(f"slope foretold, {where}", plain))
+            conditions.append(Condition(f"slope predicted, {where}", plain))
             conditions.append(Condition("with self pairs", with_self))
             conditions.append(Condition("measured", slope(evidence, anchors, distance)))
     return Verdict.of_arm(evidence, similarity_arm(NEAR), conditions)
@@ -147,7 +148,7 @@ def image_equivalence(evidence: Evidence) -> Verdict:
     gain = right[FAR]["right_out"].mean() - right[NEAR]["right_out"].mean()
     conditions = [Condition("right on unseen pairs, far minus near", gain, ">=", 0.1)]
     conditions += [Condition(f"unseen pairs, {d}", arm["right_out"]) for d, arm in right.items()]
-    conditions += [Condition(f"new pictures, {d}", arm["right_fresh"]) for d, arm in right.items()]
+    conditions += [Condition(f"new images, {d}", arm["right_fresh"]) for d, arm in right.items()]
     return Verdict.of_arm(evidence, image_arm("ConvNet", equivalence_task(4), NEAR), conditions)
 
 
@@ -164,6 +165,6 @@ def other_readers(evidence: Evidence) -> Verdict:
         conditions.append(Condition(f"CD-1 minus CD-3, {reader}", easy - hard, ">", 0))
         sums = evidence[image_arm(reader, "addition extrapolation", NEAR)]
         conditions.append(Condition(f"training error, {reader}", sums["mse_train"].mean()))
-        conditions.append(Condition(f"error on new pictures, {reader}", sums["mse_fresh"].mean()))
+        conditions.append(Condition(f"error on new images, {reader}", sums["mse_fresh"].mean()))
     first = image_arm("ViT", "addition extrapolation", NEAR)
-    return Verdict.of_arm(evidence, first, conditions, note=_pictures(evidence))
+    return Verdict.of_arm(evidence, first, conditions, note=_image_sources(evidence))

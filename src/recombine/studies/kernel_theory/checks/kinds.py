@@ -1,4 +1,4 @@
-"""How much each kind of conjunction counts in a network's answers to context dependence."""
+"""How much each kind of conjunction contributes to a network's predictions on context dependence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.probes import additive_fit
+from recombine.metrics import additive_fit
 from recombine.studies.claims import Arm
 from recombine.studies.kernel_theory.predictions import kind_sizes
 from recombine.tasks import context_dependence
 
 
 def kind_shares(arm: Arm, hidden: int) -> np.ndarray:
-    """The share of each kind of conjunction, `(5,)`: coefficients are averaged over seeds, then sizes by kind."""
+    """The share of each kind of conjunction, `(5,)`: coefficients are averaged over seeds, then their sizes by kind."""
     table = context_dependence(hidden=hidden)
     cells, seen = table.split.space.cells, table.split.seen
     frame = additive_fit(np.zeros(len(cells)), cells, seen)

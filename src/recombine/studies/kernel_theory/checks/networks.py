@@ -20,7 +20,7 @@ def _within(label: str, values: np.ndarray, centre: float, width: float) -> list
 def _fitted(evidence: Evidence, arms: list[str]) -> str:
     stopped = sum(word == "stopped" for arm in arms for word in evidence[arm].status)
     total = sum(len(evidence[arm].status) for arm in arms)
-    return f"{stopped} of {total} nets reached the training loss asked for"
+    return f"{stopped} of {total} nets reached the required training loss"
 
 
 def lazy_addition(evidence: Evidence) -> Verdict:
@@ -66,7 +66,7 @@ def equivalence_networks(evidence: Evidence) -> Verdict:
         conditions.append(Condition(f"right on unseen pairs, {regime}", arm["right_out"], "==", 1))
         conditions.append(Condition(f"margin, {regime}", arm["margin_out"], ">", 0.9))
     lazy = evidence["equivalence, lazy"]
-    conditions.append(Condition("size of the mean margin, lazy", np.abs(lazy["margin_out"]), "<", 0.4))
+    conditions.append(Condition("|mean margin|, lazy", np.abs(lazy["margin_out"]), "<", 0.4))
     conditions.append(Condition("right on unseen pairs, lazy", lazy["right_out"], "<=", 0.75))
     return Verdict.of_arm(evidence, "equivalence, rich", conditions)
 

@@ -19,10 +19,10 @@ def at_most(evidence: Evidence, arm: str, **bounds: float) -> Verdict:
 
 def small_tables(evidence: Evidence) -> Verdict:
     arm = evidence["small tables"]
-    conditions = [Condition("largest gap to the closed form", arm["corner_gap"], "<=", 1e-9)]
+    conditions = [Condition("largest difference from the closed form", arm["corner_gap"], "<=", 1e-9)]
     right = arm["logic_right"]
-    for position, (name, wanted) in enumerate((("AND", 0), ("OR", 1), ("XOR", 0))):
-        conditions.append(Condition(f"{name} right", right[:, position], "==", wanted))
+    for position, (name, expected) in enumerate((("AND", 0), ("OR", 1), ("XOR", 0))):
+        conditions.append(Condition(f"{name} right", right[:, position], "==", expected))
     return Verdict.of_arm(evidence, "small tables", conditions)
 
 
@@ -33,7 +33,7 @@ def equivalence(evidence: Evidence) -> Verdict:
         "equivalence",
         [
             Condition("largest output on unseen pairs", arm["largest_output"], "<=", 1e-8),
-            Condition("settings whose signs can be had", arm["signs_possible"].sum(axis=1), "==", 0),
+            Condition("settings whose signs are possible", arm["signs_possible"].sum(axis=1), "==", 0),
         ],
     )
 
@@ -55,7 +55,10 @@ def ordering(evidence: Evidence) -> Verdict:
                 0,
             ),
             Condition(
-                "gap to tabulated margins", np.abs(margins[:, 1] - published.ORDERING).max(axis=1), "<=", 1e-3
+                "difference from tabulated margins",
+                np.abs(margins[:, 1] - published.ORDERING).max(axis=1),
+                "<=",
+                1e-3,
             ),
         ],
     )
@@ -67,7 +70,7 @@ def context_tables(evidence: Evidence) -> Verdict:
     alone = np.abs(arm["context_alone"] - [0.6667, 0.5625, 0.5143]).max(axis=1)
     conditions = [
         Condition("wrong counts", sizes, "==", 0),
-        Condition("gap in what context achieves", alone, "<=", 5.1e-5),
+        Condition("difference in the accuracy of context alone", alone, "<=", 5.1e-5),
     ]
     conditions.append(Condition("context right on unseen cells", arm["context_unseen"].max(axis=1), "==", 0))
     return Verdict.of_arm(evidence, "context tables", conditions)
@@ -79,8 +82,8 @@ def context_forms(evidence: Evidence) -> Verdict:
         evidence,
         "context forms",
         [
-            Condition("gap, largest margin", arm["margin_gap"], "<=", 1e-4),
-            Condition("gap, squared loss", arm["squared_gap"], "<=", 1e-8),
+            Condition("difference, maximum margin", arm["margin_gap"], "<=", 1e-4),
+            Condition("difference, squared loss", arm["squared_gap"], "<=", 1e-8),
             Condition("criteria with the wrong sign", arm["criterion_wrong"], "==", 0),
             Condition("saliences tried", arm["compared"], ">=", 100),
         ],
@@ -97,9 +100,9 @@ def published_region() -> np.ndarray:
 
 
 def region(evidence: Evidence) -> Verdict:
-    found, expected = evidence["region"]["region"], published_region()
-    compared = (found >= 0) & (expected >= 0)
-    wrong = ((found != expected) & compared).sum(axis=(1, 2))
+    labels, expected = evidence["region"]["region"], published_region()
+    compared = (labels >= 0) & (expected >= 0)
+    wrong = ((labels != expected) & compared).sum(axis=(1, 2))
     return Verdict.of_arm(
         evidence,
         "region",
@@ -133,7 +136,7 @@ def depths(evidence: Evidence) -> Verdict:
 
 def decompositions(evidence: Evidence) -> Verdict:
     gap = np.abs(evidence["decompositions"]["kind_sizes"] - published.KIND_SIZES).max(axis=(1, 2))
-    return Verdict.of_arm(evidence, "decompositions", [Condition("largest gap", gap, "<=", 5e-4)])
+    return Verdict.of_arm(evidence, "decompositions", [Condition("largest difference", gap, "<=", 5e-4)])
 
 
 def dispersed(evidence: Evidence) -> Verdict:
@@ -144,7 +147,7 @@ def dispersed(evidence: Evidence) -> Verdict:
         "dispersed",
         [
             Condition(
-                "largest gap to the published curve",
+                "largest difference from the published curve",
                 np.abs(arm["dispersed_tube"] - published.DISPERSED).max(axis=1),
                 "<=",
                 0.01,
@@ -168,7 +171,7 @@ def finite_network(evidence: Evidence) -> Verdict:
         evidence,
         "finite network",
         [
-            Condition("S(1;2), distance from 0.4264", np.abs(arm["salience"] - 0.4264), "<=", 0.005),
+            Condition("S(1;2), difference from 0.4264", np.abs(arm["salience"] - 0.4264), "<=", 0.005),
             Condition("relative spread within an overlap", arm["within_kind"], "<", 0.03),
         ],
     )

@@ -1,4 +1,4 @@
-"""The claims of the study. Thresholds were fixed before anything was measured."""
+"""The claims of the study. All thresholds were fixed before the first measurement."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CLAIMS: tuple[Claim, ...] = tuple(
     sorted((claim for group in GROUPS for claim in group.CLAIMS), key=lambda claim: int(claim.id))
 )
 SOURCES = (
-    "Sources: theorem, a statement of the paper or a corollary of it; figure, read off a published figure; code, the "
-    "authors' code; check, a small run made to set the threshold."
+    "Sources: theorem: a statement of the paper or a corollary of it; figure: read off a published figure; code: the "
+    "authors' code; check: a small run of ours that set the threshold."
 )
 
 __all__ = ["CLAIMS", "SOURCES"]

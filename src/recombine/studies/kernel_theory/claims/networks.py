@@ -1,4 +1,4 @@
-"""Claims 18 to 22: small networks on symbols."""
+"""Claims 18 to 22 and 32: small networks on symbols."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CLAIMS = (
         checks.lazy_addition,
         also=tuple(sweep_arm(f"addition {anchors}", e) for anchors in ANCHORS for e in EXPONENTS),
         finding="Slopes differ by about 0.03 between seeds at 1000 units. With seed offset 1000 one asymmetric net of "
-        "three has 0.795, just beyond its band (0.67 to 0.79), so the verdict is fragile there.",
+        "three has 0.795, just outside its band (0.67 to 0.79), so the verdict is fragile.",
     ),
     Claim(
         "19",
-        "rich networks interpolate better (> 0.97) and bend where extrapolation is one-sided (slope < 0.5, "
+        "rich networks interpolate better (> 0.97) and are nonlinear where extrapolation is one-sided (slope < 0.5, "
         "R² < 0.85)",
         "figure",
         "0.993, 0.91, 0.75",
@@ -41,16 +41,16 @@ CLAIMS = (
     ),
     Claim(
         "20",
-        "rich networks solve transitive equivalence (100 %, margins > 0.9), lazy ones do not (≤ 75 %)",
+        "rich networks solve transitive equivalence (100%, margins > 0.9), lazy ones do not (≤ 75%)",
         "figure",
-        "100 %, about 50 %",
+        "100%, about 50%",
         tuple(f"equivalence, {regime}" for regime in REGIMES),
         checks.equivalence_networks,
         also=tuple(sweep_arm("equivalence", e, loss) for e in EXPONENTS for loss in LOSSES),
     ),
     Claim(
         "21",
-        "with cross-entropy networks fail CD-3 (≤ 10 %) and pass CD-2 and CD-1; squared loss passes CD-3",
+        "with cross-entropy, networks fail CD-3 (≤ 10%) and pass CD-2 and CD-1; with squared loss they pass CD-3",
         "check",
         "–",
         (
@@ -75,7 +75,7 @@ CLAIMS = (
     ),
     Claim(
         "32",
-        "deep networks: context alone counts more than the right conjunctions in CD-3, less in CD-2 and CD-1",
+        "deep networks: context alone has more weight than the right conjunctions in CD-3, less in CD-2 and CD-1",
         "figure",
         "2.7 to 2.3 against 0.7 to 0.4",
         tuple(deep_arm(f"CD-{h}", d) for h in HIDDEN for d in DEPTHS),

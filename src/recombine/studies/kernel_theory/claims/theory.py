@@ -19,7 +19,7 @@ CLAIMS = (
     ),
     Claim(
         "2",
-        "saliences of random networks add up to 1 (1e-12); ReLU of three layers as tabulated (1e-6)",
+        "saliences of random networks sum to 1 (1e-12); three-layer ReLU as tabulated (1e-6)",
         "theorem",
         "0.2035, 0.0942, 0.1068",
         ("trajectories",),
@@ -28,7 +28,7 @@ CLAIMS = (
     ),
     Claim(
         "3",
-        "the closed spectrum is that of the whole grid (1e-10)",
+        "the closed-form spectrum equals that of the full grid (1e-10)",
         "theorem",
         "identity",
         ("spectra",),
@@ -46,7 +46,7 @@ CLAIMS = (
     ),
     Claim(
         "5",
-        "minimum norm is ridge regression on lower orders, exemplars included (1e-10)",
+        "minimum norm equals ridge regression on lower orders, including exemplars (1e-10)",
         "corollary",
         "identity",
         ("ridge identity",),
@@ -55,7 +55,7 @@ CLAIMS = (
     ),
     Claim(
         "6",
-        "addition shrinks by m = pS / (1 + (p - 2) S), 1 to 5 anchors anywhere (slope and offset 1e-6, line 1e-10)",
+        "addition shrinks by m = pS / (1 + (p - 2) S), for any 1 to 5 anchors (slope and offset 1e-6, line 1e-10)",
         "proposition 5.1",
         "m",
         ("slope law",),
@@ -64,7 +64,7 @@ CLAIMS = (
     ),
     Claim(
         "7",
-        "2 × 2 tables have their closed forms (1e-9): OR comes out right, AND and XOR wrong",
+        "2 × 2 tables follow their closed forms (1e-9): OR is right, AND and XOR are wrong",
         "figure",
         "exact curves",
         ("small tables",),
@@ -73,7 +73,7 @@ CLAIMS = (
     ),
     Claim(
         "8",
-        "transitive equivalence is out of reach: outputs 0 (1e-8), no signs possible, in three sizes",
+        "transitive equivalence cannot be solved: outputs 0 (1e-8), no signs possible, in three sizes",
         "theorem",
         "0",
         ("equivalence",),
@@ -82,16 +82,17 @@ CLAIMS = (
     ),
     Claim(
         "9",
-        "transitive ordering is solved at every salience tried, more surely at larger distances",
+        "transitive ordering is solved at every salience tried, with larger margins at larger distances",
         "check",
-        "100 %",
+        "100%",
         ("ordering",),
         checks.ordering,
         decided_at="smoke",
     ),
     Claim(
         "10",
-        "context dependence: 54/18, 64/8 and 70/2 cells; context alone gets 67, 56 and 51 % in training, 0 % unseen",
+        "context dependence: 54/18, 64/8 and 70/2 cells; context alone gets 67, 56 and 51% of seen cells, 0% of "
+        "unseen ones",
         "code",
         "0.667, 0.563, 0.514",
         ("context tables",),
@@ -100,7 +101,7 @@ CLAIMS = (
     ),
     Claim(
         "11",
-        "closed forms of CD-3 for largest margin (1e-4) and squared loss (1e-8), at least 100 random saliences",
+        "closed forms of CD-3 for maximum margin (1e-4) and squared loss (1e-8), at least 100 random saliences",
         "check",
         "identity",
         ("context forms",),
@@ -109,7 +110,7 @@ CLAIMS = (
     ),
     Claim(
         "12",
-        "the map of which context tasks generalise is the published one, tile by tile (625)",
+        "the map of which context tasks generalise equals the published one, tile by tile (625)",
         "figure",
         "0 differ",
         ("region",),
@@ -127,7 +128,7 @@ CLAIMS = (
     ),
     Claim(
         "14",
-        "coefficients of perfect and of inverted answers are the published ones (5e-4)",
+        "coefficients of perfect and of inverted predictions equal the published ones (5e-4)",
         "figure",
         "0.617, 0.331, …",
         ("decompositions",),
@@ -136,7 +137,7 @@ CLAIMS = (
     ),
     Claim(
         "15",
-        "dispersed addition: the published error over salience (0.01); exact interpolation ends at 0",
+        "dispersed addition: the published error as a function of salience (0.01); exact interpolation reaches 0",
         "figure",
         "13.2 to 0.12",
         ("dispersed",),
@@ -145,7 +146,7 @@ CLAIMS = (
     ),
     Claim(
         "16",
-        "expressible, fit, determined or completed by the norm: as derived, for 17 tasks",
+        "expressible, fitted, determined or completed by the norm: as derived, for 17 tasks",
         "theorem",
         "0 wrong",
         ("verdicts",),
@@ -154,7 +155,7 @@ CLAIMS = (
     ),
     Claim(
         "17",
-        "20,000 random ReLU features have S(1;2) = 0.4264 ± 0.005 and depend on the overlap alone (3 %)",
+        "20,000 random ReLU features have S(1;2) = 0.4264 ± 0.005 and depend on the overlap alone (3%)",
         "proposition 4.1",
         "0.4264",
         ("finite network",),

@@ -1,4 +1,4 @@
-"""Figures of networks that read pictures."""
+"""Figures of networks on images."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recombine.studies.kernel_theory.arms.images import (
     similarity_arm,
 )
 from recombine.studies.kernel_theory.arms.networks import HIDDEN
-from recombine.studies.kernel_theory.checks.images import PARTNERS, foretold_slopes, slope
+from recombine.studies.kernel_theory.checks.images import PARTNERS, predicted_slopes, slope
 from recombine.studies.kernel_theory.checks.kinds import kind_shares
 from recombine.studies.kernel_theory.figures.shared import points, worth_panels
 from recombine.studies.kernel_theory.predictions import KINDS
@@ -32,19 +32,19 @@ from recombine.tasks.symbolic import ANCHORS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-APART = "distance / width of a picture"
+DISTANCE = "distance / width of an image"
 OURS = "#0072B2"
 
 
 def _over_distance(ax: Any, evidence: Evidence, task: str, value: str, known: Sequence[float]) -> None:
     """Seeds and their mean at every distance that was run, with published means."""
     reader = readers(evidence.scale)["ConvNet"]
-    there = {d: p for d, p in reader.distances.items() if image_arm("ConvNet", task, d) in evidence}
-    places = [pixels / reader.side for pixels in there.values()]
-    seeds = [evidence[image_arm("ConvNet", task, distance)][value] for distance in there]
-    for place, values in zip(places, seeds, strict=True):
-        ax.plot(np.full(len(values), place), values, "o", color=OURS, markersize=3, alpha=0.6)
-    ax.plot(places, [values.mean() for values in seeds], color=OURS, label="ours")
+    run = {d: p for d, p in reader.distances.items() if image_arm("ConvNet", task, d) in evidence}
+    positions = [pixels / reader.side for pixels in run.values()]
+    seeds = [evidence[image_arm("ConvNet", task, distance)][value] for distance in run]
+    for position, values in zip(positions, seeds, strict=True):
+        ax.plot(np.full(len(values), position), values, "o", color=OURS, markersize=3, alpha=0.6)
+    ax.plot(positions, [values.mean() for values in seeds], color=OURS, label="ours")
     ax.plot(
         np.array(published.IMAGE_DISTANCES) / 28,
         known,
@@ -53,7 +53,7 @@ def _over_distance(ax: Any, evidence: Evidence, task: str, value: str, known: Se
         markersize=3,
         label="published",
     )
-    ax.set_xlabel(APART)
+    ax.set_xlabel(DISTANCE)
 
 
 def _slopes(evidence: Evidence) -> Figure:
@@ -99,13 +99,13 @@ def _shares(evidence: Evidence) -> Figure:
     with look():
         figure = blank_figure(height=2.6)
         panels = figure.subplots(1, 3, sharey=True)
-        place, known = np.arange(len(KINDS)), published.IMAGE_SHARES["ConvNet"]
+        positions, known = np.arange(len(KINDS)), published.IMAGE_SHARES["ConvNet"]
         for column, (ax, hidden) in enumerate(zip(panels, HIDDEN, strict=True)):
-            found = kind_shares(evidence[image_arm("ConvNet", context_task(hidden), FAR)], hidden)
-            ax.bar(place, found, color="#56B4E9", label="ours, far apart")
-            there = [KINDS.index(kind) for kind in known]
-            ax.plot(there, [values[column] for values in known.values()], "s", color="#1A1A1A", markersize=4)
-            ax.set_xticks(place, KINDS, rotation=45, ha="right")
+            shares = kind_shares(evidence[image_arm("ConvNet", context_task(hidden), FAR)], hidden)
+            ax.bar(positions, shares, color="#56B4E9", label="ours, far apart")
+            marked = [KINDS.index(kind) for kind in known]
+            ax.plot(marked, [values[column] for values in known.values()], "s", color="#1A1A1A", markersize=4)
+            ax.set_xticks(positions, KINDS, rotation=45, ha="right")
             sentence(ax, f"CD-{hidden}")
         panels[0].set_ylabel("share of coefficients")
     return figure
@@ -113,32 +113,32 @@ def _shares(evidence: Evidence) -> Figure:
 
 def _salience(evidence: Evidence) -> Figure:
     reader = readers(evidence.scale)["ConvNet"]
-    there = [distance for distance in reader.distances if similarity_arm(distance) in evidence]
-    places = [reader.distances[distance] / reader.side for distance in there]
+    run = [distance for distance in reader.distances if similarity_arm(distance) in evidence]
+    positions = [reader.distances[distance] / reader.side for distance in run]
     with look():
         figure = blank_figure(height=2.8)
         left, right = figure.subplots(1, 2)
         for name, ink in (("salience", OURS), ("salience_self", BASELINE)):
-            seeds = [evidence[similarity_arm(distance)][name][:, 0] for distance in there]
-            for place, values in zip(places, seeds, strict=True):
-                left.plot(np.full(len(values), place), values, "o", color=ink, markersize=3, alpha=0.6)
-            label = "different pictures" if name == "salience" else "with self pairs (as published)"
-            left.plot(places, [values.mean() for values in seeds], color=ink, label=label)
-        left.set_xlabel(APART)
+            seeds = [evidence[similarity_arm(distance)][name][:, 0] for distance in run]
+            for position, values in zip(positions, seeds, strict=True):
+                left.plot(np.full(len(values), position), values, "o", color=ink, markersize=3, alpha=0.6)
+            label = "different images" if name == "salience" else "with self pairs (as published)"
+            left.plot(positions, [values.mean() for values in seeds], color=ink, label=label)
+        left.set_xlabel(DISTANCE)
         left.set_ylabel("S(1;2), fourth convolution")
         left.legend()
         sentence(left, "Before training")
         inks = colours(["extrapolation", "interpolation"])
         for anchors, ink in inks.items():
             pairs = [
-                (foretold_slopes(evidence, d)[anchors], slope(evidence, anchors, d))
-                for d in there
+                (predicted_slopes(evidence, d)[anchors], slope(evidence, anchors, d))
+                for d in run
                 if image_arm("ConvNet", f"addition {anchors}", d) in evidence
             ]
             right.plot(*zip(*pairs, strict=True), "o-", color=ink, markersize=4, label=anchors)
         right.plot([0, 1], [0, 1], color=BASELINE, linewidth=0.8)
         right.set(
-            xlim=(0.2, 1), ylim=(0.2, 1), xlabel="slope foretold from S(1;2)", ylabel="slope after training"
+            xlim=(0.2, 1), ylim=(0.2, 1), xlabel="slope predicted from S(1;2)", ylabel="slope after training"
         )
         right.legend(loc="upper left")
         sentence(right, "Does the slope law hold?")
@@ -149,7 +149,7 @@ def _equivalence(evidence: Evidence) -> Figure:
     with look():
         figure = blank_figure(height=2.6, width=5.2)
         panels = figure.subplots(1, 2, sharey=True)
-        names = (("new pictures", "right_fresh"), ("unseen pairs", "right_out"))
+        names = (("new images", "right_fresh"), ("unseen pairs", "right_out"))
         for ax, (name, value) in zip(panels, names, strict=True):
             _over_distance(ax, evidence, equivalence_task(4), value, published.IMAGE_EQUIVALENCE[name])
             ax.axhline(0.5, color=BASELINE, linewidth=0.6)
@@ -166,9 +166,9 @@ def _readers(evidence: Evidence) -> Figure:
     }
     figure = points(series, list(READERS), "slope on unseen sums")
     ax, inks = figure.axes[0], colours(list(series))
-    for place, reader in enumerate(READERS):
+    for position, reader in enumerate(READERS):
         for anchors, value in published.READER_SLOPES[reader].items():
-            ax.plot(place, value, "_", color=inks[anchors], markersize=16, markeredgewidth=1.5)
+            ax.plot(position, value, "_", color=inks[anchors], markersize=16, markeredgewidth=1.5)
     ax.set_xlabel("dashes: published (ResNet and ViT on CIFAR-10)")
     return figure
 
@@ -180,9 +180,9 @@ def _reader_context(evidence: Evidence) -> Figure:
     }
     figure = points(series, list(READERS), "right on unseen cells")
     ax, inks = figure.axes[0], colours(list(series))
-    for place, reader in enumerate(READERS):
+    for position, reader in enumerate(READERS):
         for hidden, value in zip(HIDDEN, published.READER_CONTEXT[reader], strict=True):
-            ax.plot(place, value, "_", color=inks[f"CD-{hidden}"], markersize=16, markeredgewidth=1.5)
+            ax.plot(position, value, "_", color=inks[f"CD-{hidden}"], markersize=16, markeredgewidth=1.5)
     ax.axhline(0.5, color=BASELINE, linewidth=0.6)
     ax.set_xlabel("dashes: published (ResNet and ViT on CIFAR-10)")
     return figure
@@ -191,39 +191,40 @@ def _reader_context(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "image-slopes",
-        "Pictured sums shrink less when the pictures are apart and when each was seen with two partners.",
-        "Slope of a ConvNet's answers on unseen pairs of digits, against the distance between the two pictures. p: "
+        "Predicted sums of digit images shrink less when the images are apart and when each was seen with two "
+        "partners.",
+        "Slope of a ConvNet's predictions on unseen pairs of digits, by the distance between the two images. p: "
         "training partners of every number. Points are seeds. Published: MNIST and a net of four times the filters.",
         tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in (NEAR, FAR)),
         _slopes,
     ),
     Drawing(
         "image-worth",
-        "What each pictured number is worth to the ConvNet.",
-        "On unseen sums, against what it is, pictures on top of each other (near) and apart (far). All seeds, both "
-        "places. The grey line is the truth.",
+        "The contribution of each digit image to the ConvNet's predictions.",
+        "On unseen sums, against its true value, with superimposed (near) and separate (far) images. All seeds, both "
+        "positions. The grey line is the target.",
         tuple(image_arm("ConvNet", f"addition {a}", d) for a in ANCHORS for d in (NEAR, FAR)),
         _worth,
     ),
     Drawing(
         "image-context",
-        "Moving pictures apart helps CD-2 and CD-1, and makes the shortcut in CD-3 worse.",
-        "Share of new pictures of unseen cells that the ConvNet gets right, cross-entropy. The thin line is chance.",
+        "Moving images apart helps CD-2 and CD-1, and makes the shortcut in CD-3 worse.",
+        "Share of new images of unseen cells that the ConvNet gets right, cross-entropy. The thin line is chance.",
         tuple(image_arm("ConvNet", context_task(h), d) for h in HIDDEN for d in (NEAR, FAR)),
         _context,
     ),
     Drawing(
         "image-shares",
-        "In CD-3 the ConvNet answers from the context alone.",
-        "Share of five kinds of conjunctions in its answers, pictures far apart. Squares: published for two kinds.",
+        "In CD-3 the ConvNet predicts from the context alone.",
+        "Share of five kinds of conjunctions in its predictions, images far apart. Squares: published for two kinds.",
         tuple(image_arm("ConvNet", context_task(h), FAR) for h in HIDDEN),
         _shares,
     ),
     Drawing(
         "image-salience",
-        "Pictures that are apart are more salient, and answers shrink less.",
-        "Left: salience of a single picture in an untrained ConvNet, with and without comparing a picture with itself. "
-        "Right: the slope that the kernel theory computes from it, against the slope of trained nets, for all "
+        "Images that are apart are more salient, and predictions shrink less.",
+        "Left: salience of single images in an untrained ConvNet, with and without comparing an image with itself. "
+        "Right: the slope that the kernel theory predicts from it, and the slope of trained nets, for all "
         "distances; on the grey line the theory is exact.",
         (
             *(similarity_arm(d) for d in (NEAR, MIDDLE, FAR)),
@@ -237,16 +238,16 @@ DRAWINGS = (
     ),
     Drawing(
         "image-equivalence",
-        "Transitive equivalence in pictures.",
-        "Ten digits in two classes, four of each five are hubs. Right answers for new pictures of trained pairs and "
-        "for pairs never trained. The thin line is chance.",
+        "Transitive equivalence with images.",
+        "Ten digits in two classes; four of each five are hubs. Accuracy on new images of trained pairs and "
+        "on pairs that were not trained. The thin line is chance.",
         tuple(image_arm("ConvNet", equivalence_task(4), d) for d in (NEAR, FAR)),
         _equivalence,
     ),
     Drawing(
         "reader-slopes",
-        "Other networks shrink pictured sums as well.",
-        "Slopes of three networks, pictures on top of each other.",
+        "Other networks shrink sums of images as well.",
+        "Slopes of three networks, superimposed images.",
         tuple(
             image_arm(r, f"addition {a}", NEAR) for r in READERS for a in ("extrapolation", "interpolation")
         ),
@@ -255,7 +256,7 @@ DRAWINGS = (
     Drawing(
         "reader-context",
         "Other networks fail CD-3 as well.",
-        "Right on new pictures of unseen cells, pictures on top of each other. The thin line is chance.",
+        "Accuracy on new images of unseen cells, superimposed images. The thin line is chance.",
         tuple(image_arm(r, context_task(h), NEAR) for r in READERS for h in HIDDEN),
         _reader_context,
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.report import BASELINE, SEEN, UNSEEN, blank_figure, colours, look, sentence
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
 from recombine.studies.kernel_theory.arms.networks import (
@@ -64,7 +64,7 @@ def _deep(evidence: Evidence) -> Figure:
 
 
 FITTED = 1e-3
-"""Runs that end with a larger training error are left out, as published."""
+"""Runs that end with a larger training error are excluded, as published."""
 
 
 def _equivalence_curves(evidence: Evidence) -> Figure:
@@ -91,7 +91,7 @@ def _equivalence_weights(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, 3)
         for ax, regime in zip(panels, REGIMES, strict=True):
             weights = evidence[f"equivalence, {regime}"]["item_weights"][0]
-            first, second = (weights[:, place, 0] - weights[:, place, 2] for place in (0, 1))
+            first, second = (weights[:, position, 0] - weights[:, position, 2] for position in (0, 1))
             top = 1.1 * np.abs([first, second]).max()
             for sign in (1, -1):
                 ax.plot([-top, top], [-sign * top, sign * top], color=BASELINE, linewidth=0.6)
@@ -127,14 +127,14 @@ def _additivity(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, 2)
         for anchors, ink in inks.items():
             arms = [evidence[sweep_arm(f"addition {anchors}", e)] for e in EXPONENTS]
-            places = 10.0 ** np.array(EXPONENTS)
+            scales = 10.0 ** np.array(EXPONENTS)
             fitted = [arm.curves["train"][:, -1] <= FITTED for arm in arms]
             both = [(arm["additive_in"] + arm["additive_out"]) / 2 for arm in arms]
-            panels[1].plot(places[[0, -1]], published.ADDITIVITY[anchors], "_", color=ink, markersize=14)
+            panels[1].plot(scales[[0, -1]], published.ADDITIVITY[anchors], "_", color=ink, markersize=14)
             for ax, series in ((panels[0], [arm["slope"] for arm in arms]), (panels[1], both)):
                 values = [np.where(ok, v, np.nan) for ok, v in zip(fitted, series, strict=True)]
                 ax.plot(
-                    places, [np.nanmedian(v) for v in values], "o-", color=ink, markersize=3, label=anchors
+                    scales, [np.nanmedian(v) for v in values], "o-", color=ink, markersize=3, label=anchors
                 )
                 ax.set_xscale("log")
                 log_ticks(ax.xaxis)
@@ -148,17 +148,16 @@ def _additivity(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "addition-networks",
-        "Trained networks: lazy ones shrink like the kernel, rich ones interpolate and bend.",
-        "What each number is worth to networks of one hidden layer, on unseen sums, against what it is; "
-        "three seeds and "
-        "both places. The grey line is the truth.",
+        "Trained networks: lazy ones shrink like the kernel, rich ones interpolate but become nonlinear.",
+        "The contribution of each number to the predictions of networks with one hidden layer on unseen sums, "
+        "against its value; three seeds and both positions. The grey line is the target.",
         tuple(addition_arm(anchors, regime) for anchors in ANCHORS for regime in ("lazy", "rich")),
         _addition,
     ),
     Drawing(
         "context-networks",
-        "Trained networks: cross-entropy takes the shortcut in CD-3, squared loss does not.",
-        "Share of unseen cells with the right sign, networks of one hidden layer, three seeds.",
+        "Trained networks: with cross-entropy they take the shortcut in CD-3, with squared loss they do not.",
+        "Share of unseen cells with the right sign, networks with one hidden layer, three seeds.",
         tuple(context_arm(h, r, "cross-entropy") for h in HIDDEN for r in ("lazy", "rich"))
         + tuple(context_arm(h, "lazy", "squared") for h in HIDDEN),
         _context,
@@ -166,38 +165,39 @@ DRAWINGS = (
     Drawing(
         "deep-networks",
         "Deeper networks shrink extrapolated sums more.",
-        "Slope of answers on unseen sums for networks of one to four layers of 100 units.",
+        "Slope of predictions on unseen sums for networks with one to four layers of 100 units.",
         tuple(deep_arm(a, d) for a in ("interpolation", "both", "extrapolation") for d in DEPTHS),
         _deep,
     ),
     Drawing(
         "equivalence-curves",
-        "Rich networks learn unseen pairs together with trained ones; lazy ones never do.",
-        "Transitive equivalence by one hidden layer, every line a seed, for three factors on the initial weights. "
+        "Rich networks learn unseen pairs together with trained ones; lazy networks never do.",
+        "Transitive equivalence with one hidden layer; each line is a seed, for three factors on the initial weights. "
         "Trained pairs: mean over the hundred steps before a point; unseen pairs: at that point.",
         tuple(f"equivalence, {regime}" for regime in REGIMES),
         _equivalence_curves,
     ),
     Drawing(
         "equivalence-weights",
-        "What rich networks have learnt: hidden units that ask whether the two items' classes agree.",
-        "Every point is a hidden unit: how far apart it holds the hubs of the two classes when they come first, and "
-        "when they come second, times its readout weight. On the diagonals a unit weighs both places alike. One seed.",
+        "What rich networks have learned: hidden units that detect whether the two items' classes agree.",
+        "Every point is a hidden unit: how strongly it separates the hubs of the two classes when they come first, "
+        "and when they come second, times its readout weight. On the diagonals a unit weights both positions "
+        "equally. One seed.",
         tuple(f"equivalence, {regime}" for regime in REGIMES),
         _equivalence_weights,
     ),
     Drawing(
         "deep-context",
-        "Deep networks answer CD-3 from the context and by heart, CD-2 and CD-1 from the right conjunctions.",
-        "Share of five kinds of conjunctions in the answers of networks of one to four layers of 100 units, "
+        "Deep networks solve CD-3 from the context and by memorisation, CD-2 and CD-1 from the right conjunctions.",
+        "Share of five kinds of conjunctions in the predictions of networks with one to four layers of 100 units, "
         "cross-entropy.",
         tuple(deep_arm(f"CD-{h}", d) for h in HIDDEN for d in DEPTHS),
         _deep_context,
     ),
     Drawing(
         "initial-scale",
-        "From rich to lazy: slopes and additivity over the initial scale.",
-        "Addition by networks of 1000 hidden units, median of the seeds that fit training to 1e-3. Dashes: published.",
+        "From rich to lazy: slopes and additivity by initial scale.",
+        "Addition with 1000 hidden units, median over seeds whose training error is at most 1e-3. Dashes: published.",
         tuple(sweep_arm(f"addition {a}", e) for a in ANCHORS for e in EXPONENTS),
         _additivity,
     ),

@@ -22,14 +22,14 @@ def points(series: dict[str, list[np.ndarray]], names: list[str], label: str) ->
         ax = figure.subplots()
         for shift, (name, groups) in enumerate(series.items()):
             offset = 0.12 * (shift - (len(series) - 1) / 2)
-            for place, values in enumerate(groups):
+            for position, values in enumerate(groups):
                 ax.plot(
-                    np.full(len(values), place + offset),
+                    np.full(len(values), position + offset),
                     values,
                     "o",
                     color=inks[name],
                     markersize=3.5,
-                    label=name if place == 0 else None,
+                    label=name if position == 0 else None,
                 )
         ax.set_xticks(np.arange(len(names)), names)
         ax.set_ylabel(label)
@@ -40,9 +40,9 @@ def points(series: dict[str, list[np.ndarray]], names: list[str], label: str) ->
 def worth_panels(
     rows: Mapping[str, Mapping[str, Arm]], inks: Sequence[str], published: Mapping[str, Mapping[str, float]]
 ) -> Figure:
-    """What numbers are worth to nets against what they are: one panel for every row and set of anchors.
+    """Contributions of numbers to the nets' outputs against their values: one panel per row and set of anchors.
 
-    - `published`: slopes by row and anchors, where there are any.
+    - `published`: published slopes by row and anchors, where there are any.
     """
     values = np.arange(-4, 5)
     with look():
@@ -55,9 +55,9 @@ def worth_panels(
                 for worth in arm["worth"].reshape(-1, 9):
                     ax.plot(values, worth, "o", color=ink, markersize=2.5, alpha=0.7)
                 known = published[row].get(anchors)
-                beside = "" if known is None else f" (published {known:.2f})"
-                sentence(ax, f"{anchors}: {np.median(arm['slope']):.2f}{beside}")
-            line[0].set_ylabel(f"worth to the net, {row}")
+                note = "" if known is None else f" (published {known:.2f})"
+                sentence(ax, f"{anchors}: {np.median(arm['slope']):.2f}{note}")
+            line[0].set_ylabel(f"contribution, {row}")
         for ax in panels[-1]:
             ax.set_xlabel("true value")
     return figure

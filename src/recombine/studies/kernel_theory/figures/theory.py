@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.report import BASELINE, blank_figure, colours, look, new_figure, sentence
-from recombine.report.labels import EndLabel, end_labels
+from recombine.report.figures.direct_labels import EndLabel, end_labels
 from recombine.studies.claims import Evidence
 from recombine.studies.kernel_theory import published
 from recombine.studies.kernel_theory.checks.theory import published_region
@@ -59,8 +59,8 @@ def _more_trajectories(evidence: Evidence) -> Figure:
         inks = colours(list(words))
         shown = (0, 1, 3)
         for ax, position in zip(panels[1:], shown, strict=True):
-            for name, place in words.items():
-                ax.plot(unequal[position][:, place], color=inks[name], label=name)
+            for name, subset in words.items():
+                ax.plot(unequal[position][:, subset], color=inks[name], label=name)
             share = UNEQUAL_SHARES[position]
             sentence(ax, f"Two factors, {share:.0%} and {1 - share:.0%}")
         panels[-1].legend()
@@ -83,7 +83,7 @@ def _small_tables(evidence: Evidence) -> Figure:
         end_labels(ax, [EndLabel(n, float(c[-1]), inks[n]) for n, c in zip(names, curves, strict=True)])
         ax.axhline(1, color=BASELINE, linewidth=0.8)
         ax.set_xlabel("similarity k of two cells that share one item")
-        ax.set_ylabel("answer for the unseen cell")
+        ax.set_ylabel("prediction for the unseen cell")
     return figure
 
 
@@ -174,7 +174,7 @@ def _margins(evidence: Evidence) -> Figure:
         ends = []
         for values, name, ink in (
             (squared, "squared loss", "#000000"),
-            (margin, "largest margin", "#009E73"),
+            (margin, "maximum margin", "#009E73"),
         ):
             ax.plot(layers, values, color=ink)
             ends.append(EndLabel(name, float(values[-1]), ink))
@@ -188,19 +188,19 @@ def _margins(evidence: Evidence) -> Figure:
 def _kinds(evidence: Evidence) -> Figure:
     sizes = evidence["decompositions"]["kind_sizes"][0]
     titles = (
-        "CD-3, right answers",
-        "CD-2, right answers",
-        "CD-1, right answers",
-        "CD-3, unseen answers inverted",
+        "CD-3, correct predictions",
+        "CD-2, correct predictions",
+        "CD-1, correct predictions",
+        "CD-3, inverted on unseen cells",
     )
     with look():
         figure = blank_figure(height=2.6)
         panels = figure.subplots(1, 4, sharey=True)
-        for ax, found, known, title in zip(panels, sizes, published.KIND_SIZES, titles, strict=True):
-            place = np.arange(len(KINDS))
-            ax.bar(place, found, color="#56B4E9", label="ours")
-            ax.plot(place, known, "o", color="#1A1A1A", markersize=3.5, label="tabulated")
-            ax.set_xticks(place, KINDS, rotation=60, ha="right")
+        for ax, values, known, title in zip(panels, sizes, published.KIND_SIZES, titles, strict=True):
+            positions = np.arange(len(KINDS))
+            ax.bar(positions, values, color="#56B4E9", label="ours")
+            ax.plot(positions, known, "o", color="#1A1A1A", markersize=3.5, label="tabulated")
+            ax.set_xticks(positions, KINDS, rotation=60, ha="right")
             sentence(ax, title)
         panels[0].set_ylabel("mean coefficient")
         panels[-1].legend()
@@ -210,46 +210,46 @@ def _kinds(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "salience-by-depth",
-        "Deep random networks turn into lookup tables.",
+        "Deep random networks become lookup tables.",
         "Share of the similarity that one conjunction of one, two and three of three factors carries, by the "
         "number of "
-        "random layers. With depth, all but Gaussian units end at conjunctions of all factors, which "
+        "random layers. With depth, all but Gaussian units end up with conjunctions of all factors, which "
         "identify a cell and "
-        "say nothing about others.",
+        "carry no information about other cells.",
         ("trajectories",),
         _trajectories,
     ),
     Drawing(
         "salience-more",
-        "With unequal factors the weaker one is lost first; with four, conjunctions of all take over.",
+        "With unequal factors the weaker one is lost first; with four factors, conjunctions of all four take over.",
         "Saliences in random ReLU networks by depth. Left: one conjunction of one to four of four factors. Right: two "
-        "factors of which the first has 10, 30 or 50 % of the input.",
+        "factors, of which the first makes up 10, 30 or 50% of the input.",
         ("trajectories",),
         _more_trajectories,
     ),
     Drawing(
         "small-tables",
-        "Two by two: answers for the unseen cell come out too small.",
-        "Invariance (one level of the second item is new) and partial exposure (it was seen once), against the "
-        "similarity of cells that share an item. Right would be 1. Computed by kernel machines; the published curves "
-        "are their closed forms, k / (1 - k) and 2k² / (1 - 2k²).",
+        "Two by two: predictions for the unseen cell are too small.",
+        "Invariance (one level of the second item is new) and partial exposure (it was seen once), as a function of "
+        "the similarity of cells that share an item. The target is 1. Computed with kernel machines; the published "
+        "curves are their closed forms, k / (1 - k) and 2k² / (1 - 2k²).",
         ("small tables",),
         _small_tables,
     ),
     Drawing(
         "slope-law",
-        "Answers for unseen sums shrink, less so with more partners and more salient factors.",
-        "How much of the truth remains in sums of two numbers that were never added, against the salience of single "
-        "factors, for numbers that were seen with p partners each (Proposition 5.1).",
+        "Predictions for unseen sums shrink, but less with more partners and more salient factors.",
+        "How much of the target remains in sums of two numbers that were never added, as a function of the salience "
+        "of single factors, for numbers that were seen with p partners each (Proposition 5.1).",
         ("slope law",),
         _slope_law,
     ),
     Drawing(
         "dispersed",
-        "Addition from scattered pairs: the error falls to 0 as single factors get all the salience.",
-        "Mean test error over 50 training sets that have two partners for every number. Dots: the published "
+        "Addition from dispersed pairs: the error falls to 0 as single factors take all the salience.",
+        "Mean test error over 50 training sets with two partners for every number. Dots: the published "
         "curve, whose "
-        "settings forgive errors below 0.1.",
+        "settings ignore errors below 0.1.",
         ("dispersed",),
         _dispersed,
     ),
@@ -258,21 +258,21 @@ DRAWINGS = (
         "Which saliences let context dependence generalise: ours and the published map.",
         "Every tile is a representation of three factors, by the salience of single factors and of pairs. "
         "Colours: which "
-        "of the three tasks a machine with the largest margin solves on unseen cells. Lines: random networks.",
+        "of the three tasks a maximum-margin machine solves on unseen cells. Lines: random networks.",
         ("region", "trajectories"),
         _region,
     ),
     Drawing(
         "context-loss",
-        "The loss decides: shallow networks solve CD-3 with squared loss and fail it with the largest margin.",
+        "The loss matters: shallow networks solve CD-3 with squared loss and fail it with maximum margin.",
         "Margin on the unseen cells of CD-3 (above 0: right) for random ReLU networks of 1 to 30 layers.",
         ("depths",),
         _margins,
     ),
     Drawing(
         "conjunction-sizes",
-        "Where answers to context dependence come from.",
-        "Mean size of the coefficients of five kinds of conjunctions: context with the feature that counts "
+        "Which conjunctions produce the predictions in context dependence.",
+        "Mean size of the coefficients of five kinds of conjunctions: context with the relevant feature "
         "(right) or with "
         "the other (wrong), features alone, context alone, and whole cells.",
         ("decompositions",),

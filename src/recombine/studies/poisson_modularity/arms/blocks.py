@@ -1,15 +1,15 @@
-"""A modular block in front of a dense block: which of them does the non-linear work?"""
+"""A modular block in front of a dense block: which of them computes the non-linear functions?"""
 
 from __future__ import annotations
 
-from recombine.fit import Recipe, adam
 from recombine.nets import modules_then_dense
 from recombine.parts import Part
-from recombine.probes import wiring
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
+from recombine.studies.poisson_modularity import module_probes
 from recombine.studies.poisson_modularity.arms.shared import LEAKY, SEEDS
 from recombine.tasks import modular_task
+from recombine.training import Recipe, adam
 
 DRAW = 4
 """The published seed of this task."""
@@ -24,7 +24,7 @@ def block_arm(depth: int) -> str:
 
 def block_arms(scale: Scale) -> dict[str, Trial]:
     """Modules of one to five hidden layers of 16 units, then three dense layers of 64."""
-    found = {}
+    arms = {}
     for depth in DEPTHS:
         net = Part(
             modules_then_dense,
@@ -42,6 +42,6 @@ def block_arms(scale: Scale) -> dict[str, Trial]:
             sampling="ordered",
             optimiser=adam(1e-4, weight_decay=1e-5),
         )
-        probes = (Part(wiring.affine_readout, stage="scalars"),)
-        found[block_arm(depth)] = Trial(Part(modular_task, draw=DRAW), probes, SEEDS[scale], net, how)
-    return {name: found[name] for name in (block_arm(1),)} if scale == "smoke" else found
+        probes = (Part(module_probes.affine_readout, stage="scalars"),)
+        arms[block_arm(depth)] = Trial(Part(modular_task, draw=DRAW), probes, SEEDS[scale], net, how)
+    return {name: arms[name] for name in (block_arm(1),)} if scale == "smoke" else arms

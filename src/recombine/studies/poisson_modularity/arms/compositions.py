@@ -1,15 +1,15 @@
-"""Nets that are modular by construction against dense and bottleneck nets, on regions that training never showed."""
+"""Nets that are modular by construction, dense nets and bottleneck nets, on regions that were not in training."""
 
 from __future__ import annotations
 
-from recombine.fit import Recipe, adamw
 from recombine.nets import mlp, modules_then_dense
 from recombine.parts import Part
-from recombine.probes import regions
 from recombine.runs import Trial
 from recombine.studies.claims import Scale
+from recombine.studies.poisson_modularity import region_probes
 from recombine.studies.poisson_modularity.arms.shared import LEAKY, SEEDS
-from recombine.tasks import gaussian_wedge, random_composition
+from recombine.studies.poisson_modularity.compositions import gaussian_wedge, random_composition
+from recombine.training import Recipe, adamw
 
 TASKS = {"wedge": Part(gaussian_wedge), "composition": Part(random_composition)}
 DECAY = {"wedge": 0.0, "composition": 1e-4}
@@ -28,7 +28,7 @@ NETS = {
     "bottleneck": Part(mlp, inputs=2, width=(128, 2, 128), outputs=1, activation=LEAKY),
     "full, small": Part(mlp, inputs=2, width=20, depth=3, outputs=1, activation=LEAKY),
 }
-"""The last is ours: dense with about as many parameters as the modular net (921 against 899)."""
+"""The last one is ours: dense, with about as many parameters as the modular net (921 and 899)."""
 EPOCHS = 2000
 
 
@@ -39,7 +39,7 @@ def region_arm(task: str, net: str) -> str:
 
 def composition_arms(scale: Scale) -> dict[str, Trial]:
     """Four nets on two tasks, at the published length."""
-    found = {}
+    arms = {}
     for task, part in TASKS.items():
         how = Recipe(
             epochs=1 if scale == "smoke" else EPOCHS,
@@ -48,6 +48,6 @@ def composition_arms(scale: Scale) -> dict[str, Trial]:
             optimiser=adamw(1e-3, weight_decay=DECAY[task]),
         )
         for name, net in NETS.items():
-            probes = (Part(regions.region_errors), Part(regions.map_of))
-            found[region_arm(task, name)] = Trial(part, probes, SEEDS[scale], net, how)
-    return {name: found[name] for name in ("composition, modular",)} if scale == "smoke" else found
+            probes = (Part(region_probes.region_errors), Part(region_probes.map_of))
+            arms[region_arm(task, name)] = Trial(part, probes, SEEDS[scale], net, how)
+    return {name: arms[name] for name in ("composition, modular",)} if scale == "smoke" else arms

@@ -1,4 +1,4 @@
-"""Exact statements as trials that train nothing."""
+"""Exact statements, as trials without training."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ IDENTITIES = {
 
 
 def exact_arms(scale: Scale) -> dict[str, Trial]:
-    """Each measured for every seed; the task of most only carries the seed."""
+    """Each is measured for every seed; most use the task only as a source of the seed."""
     carrier = Part(modular_task, train=200, test=200, draw=None)
-    found = {name: Trial(carrier, (Part(probe),), SEEDS[scale]) for name, probe in IDENTITIES.items()}
+    arms = {name: Trial(carrier, (Part(probe),), SEEDS[scale]) for name, probe in IDENTITIES.items()}
     if scale == "smoke":
         fewer = Trial(carrier, (Part(identities.metrics, nets=10),), SEEDS[scale])
-        return found | {"metrics": fewer}
+        return arms | {"metrics": fewer}
     how = replace(recipe(scale), steps=300 * ROWS // BATCH)
-    return found | {"excess loss": Trial(SINES, (Part(identities.excess_loss),), SEEDS[scale], net(), how)}
+    return arms | {"excess loss": Trial(SINES, (Part(identities.excess_loss),), SEEDS[scale], net(), how)}

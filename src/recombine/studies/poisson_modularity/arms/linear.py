@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.fit import Penalty
 from recombine.nets import identity
 from recombine.parts import Part
 from recombine.remedies import l1, l12, l21
@@ -10,11 +9,12 @@ from recombine.runs import Trial
 from recombine.studies.claims import Scale
 from recombine.studies.poisson_modularity.arms.shared import PROBES, SEEDS, net, noise, recipe, weighted
 from recombine.tasks import modular_task
+from recombine.training import Penalty
 
 REGIMES = ("L2", "Noise2", "L1", "L12", "L21")
 """As published."""
 SPARSE = ("L2", "Noise1", "WA alpha 1", "WA")
-"""With one input at a time, and for comparison with all."""
+"""With one input at a time, and with all inputs for comparison."""
 
 
 def linear_arm(regime: str, *, sparse: bool = False) -> str:
@@ -35,10 +35,10 @@ def linear_arms(scale: Scale) -> dict[str, Trial]:
         "WA alpha 1": recipe(scale, weighted(alpha=1.0)),
     }
     network = net(activation=Part(identity), bias=False)
-    found = {}
+    arms = {}
     for sparse in (False, True):
         task = Part(modular_task, functions="identity", inputs="sparse" if sparse else "uniform")
         for regime, how in recipes.items():
             if regime in SPARSE or not sparse:
-                found[linear_arm(regime, sparse=sparse)] = Trial(task, PROBES, SEEDS[scale], network, how)
-    return {name: found[name] for name in ("linear L12",)} if scale == "smoke" else found
+                arms[linear_arm(regime, sparse=sparse)] = Trial(task, PROBES, SEEDS[scale], network, how)
+    return {name: arms[name] for name in ("linear L12",)} if scale == "smoke" else arms

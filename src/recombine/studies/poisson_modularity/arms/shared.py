@@ -1,16 +1,16 @@
-"""What all arms share: seeds, the published net and the published way of training."""
+"""What all arms share: seeds, the published net and the published recipe."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from recombine.fit import Noise, Penalty, Recipe, adam
 from recombine.nets import leaky_relu, mlp
 from recombine.parts import Part
-from recombine.probes import wiring
 from recombine.remedies import l2, weighted_activity
 from recombine.studies.claims import Scale
+from recombine.studies.poisson_modularity import module_probes
 from recombine.tasks import modular_task
+from recombine.training import Noise, Penalty, Recipe, adam
 
 SEEDS = {"smoke": (0,), "quick": (0, 1, 2), "paper": tuple(range(6))}
 MODULES = 4
@@ -22,13 +22,13 @@ EPOCHS = 10_000
 BATCH = 200
 ROWS = 1000
 STEPS = EPOCHS * ROWS // BATCH
-"""50,000, in every arm, so that no regime has trained longer than another."""
+"""50,000 in every arm, so that no regime is trained longer than another."""
 L2_WEIGHT = 1e-4
 WA_WEIGHT = 1e-3
 LEAKY = Part(leaky_relu, slope=0.1)
 
 L2 = Penalty(Part(l2), L2_WEIGHT)
-"""On in every published run."""
+"""Part of every published run."""
 
 
 def weighted(weight: float = WA_WEIGHT, alpha: float = 2.0) -> Penalty:
@@ -37,7 +37,7 @@ def weighted(weight: float = WA_WEIGHT, alpha: float = 2.0) -> Penalty:
 
 
 def noise(exponent: float, level: float = 0.1) -> tuple[Noise, ...]:
-    """Noise behind every hidden layer, also when losses are recorded, as published."""
+    """Noise after every hidden layer, also when losses are recorded, as published."""
     return (Noise(HIDDEN, level, exponent, evaluation=True),)
 
 
@@ -68,5 +68,5 @@ def recipe(scale: Scale, *extra: Penalty, base: tuple[Penalty, ...] = (L2,), **s
 
 
 SINES = Part(modular_task)
-PROBES = (Part(wiring.task_errors), Part(wiring.modularity))
-ROBUSTNESS = (Part(wiring.noise_robustness), Part(wiring.shift_errors))
+PROBES = (Part(module_probes.task_errors), Part(module_probes.modularity))
+ROBUSTNESS = (Part(module_probes.noise_robustness), Part(module_probes.shift_errors))

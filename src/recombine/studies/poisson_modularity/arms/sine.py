@@ -1,10 +1,9 @@
-"""Four sines by nets of 32 units: the published regimes, comparisons at equal task loss, and modular controls."""
+"""Nets of 32 units on four sines: the published regimes, comparisons at equal task loss, and modular controls."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from recombine.fit import Penalty, Recipe
 from recombine.nets import parallel_mlp, sigmoid, tanh
 from recombine.parts import Part
 from recombine.remedies import activity, jacobian_activity, l1, l2, penalty_weight
@@ -26,6 +25,7 @@ from recombine.studies.poisson_modularity.arms.shared import (
     recipe,
     weighted,
 )
+from recombine.training import Penalty, Recipe
 
 PUBLISHED = ("Noise0", "Noise1", "Noise2", "L2", "L1 1e-3", "Act", "WA", "WA sigmoid", "WA tanh")
 """The nine regimes of the authors' notebook."""
@@ -41,7 +41,7 @@ STRENGTHS = {
 
 
 LENGTHS = (2500, 5000, 20_000)
-"""Epochs besides the published 10,000, for plain L2 and weighted activity: how much is a matter of time?"""
+"""Epochs in addition to the published 10,000, for plain L2 and weighted activity: how much is a matter of time?"""
 
 
 def strength_arm(family: str, strength: float) -> str:
@@ -53,17 +53,17 @@ def strength_arm(family: str, strength: float) -> str:
 
 def sine_arms(scale: Scale) -> dict[str, Trial]:
     """All regimes on the published four sines."""
-    found = _regimes(scale)
+    arms = _regimes(scale)
     if scale == "smoke":
-        fewer = {name: replace(found[name], probes=PROBES) for name in ("Noise2", "Jacobian, projected")}
-        return fewer | {name: found[name] for name in ("L2", "WA")}
+        fewer = {name: replace(arms[name], probes=PROBES) for name in ("Noise2", "Jacobian, projected")}
+        return fewer | {name: arms[name] for name in ("L2", "WA")}
     for family, strengths in STRENGTHS.items():
         for strength in strengths:
-            found.setdefault(strength_arm(family, strength), _strength(scale, family, strength))
+            arms.setdefault(strength_arm(family, strength), _strength(scale, family, strength))
     for epochs in LENGTHS:
         for name in ("L2", "WA"):
-            found[length_arm(name, epochs)] = _at_length(found[name], epochs)
-    return found
+            arms[length_arm(name, epochs)] = _at_length(arms[name], epochs)
+    return arms
 
 
 def length_arm(regime: str, epochs: int) -> str:
@@ -77,9 +77,9 @@ def _at_length(trial: Trial, epochs: int) -> Trial:
 
 
 def regime_trials() -> list[Trial]:
-    """The nine published regimes with three seeds: what the benchmark times."""
-    found = _regimes("quick")
-    return [found[name] for name in PUBLISHED]
+    """The nine published regimes with three seeds, which the benchmark measures."""
+    arms = _regimes("quick")
+    return [arms[name] for name in PUBLISHED]
 
 
 def _trial(scale: Scale, how: Recipe, network: Part | None = None) -> Trial:
@@ -92,7 +92,7 @@ def _regimes(scale: Scale) -> dict[str, Trial]:
     exact = Penalty(Part(jacobian_activity), weight)
     drawn = Penalty(Part(jacobian_activity, projections=1), weight, random=True)
     blocks = Part(parallel_mlp, modules=MODULES, width=WIDTH, depth=DEPTH, activation=LEAKY)
-    found = {
+    arms = {
         "L2": _trial(scale, recipe(scale)),
         "WA": _trial(scale, recipe(scale, weighted())),
         "WA alpha 1": _trial(scale, recipe(scale, weighted(alpha=1.0))),
@@ -105,9 +105,9 @@ def _regimes(scale: Scale) -> dict[str, Trial]:
         "Jacobian, projected": _trial(scale, recipe(scale, drawn)),
         "blocks": _trial(scale, recipe(scale), blocks),
     }
-    found |= {f"Noise{e}": _trial(scale, recipe(scale, noise=noise(e))) for e in (0, 1, 2)}
+    arms |= {f"Noise{e}": _trial(scale, recipe(scale, noise=noise(e))) for e in (0, 1, 2)}
     untrained = recipe(scale)
-    return found | {"initial": _trial(scale, replace(untrained, steps=0))}
+    return arms | {"initial": _trial(scale, replace(untrained, steps=0))}
 
 
 def _strength(scale: Scale, family: str, strength: float) -> Trial:

@@ -1,1 +1,1 @@
-"""Checks: from evidence to a verdict, one per claim."""
+"""The checks behind the claims: each maps the evidence to a verdict."""

@@ -17,12 +17,12 @@ from recombine.studies.poisson_modularity.arms.samples import (
     sample_arm,
 )
 from recombine.studies.poisson_modularity.checks.readings import (
-    against,
     growth,
     in_order,
     least_in_block,
     median,
     protocol,
+    relative_to,
     within,
 )
 
@@ -45,7 +45,7 @@ def linear_nets(evidence: Evidence) -> Verdict:
         *within("L2, sum of squares", evidence[linear_arm("L2")]["sum_squares"], 15.8, 16.2),
         Condition("L21, worst layer", least_in_block(evidence[linear_arm("L21")])),
         Condition("L1, worst layer", least_in_block(evidence[linear_arm("L1")])),
-        Condition("L1, live units in all", evidence[linear_arm("L1")]["live"].sum(axis=1)),
+        Condition("L1, live units in total", evidence[linear_arm("L1")]["live"].sum(axis=1)),
     ]
     return Verdict.of_arm(evidence, linear_arm("Noise2"), conditions)
 
@@ -123,7 +123,7 @@ def wedge(evidence: Evidence) -> Verdict:
         evidence, "wedge", {"modular": ("<=", 10), "full": (">=", 30), "bottleneck": (">=", 100)}
     )
     modular, full = (evidence[region_arm("wedge", net)]["mse_out"] for net in ("modular", "full"))
-    conditions.append(Condition("unseen, modular / full", against(modular, full), "<=", 1 / 30))
+    conditions.append(Condition("unseen, modular / full", relative_to(modular, full), "<=", 1 / 30))
     return Verdict.of_arm(evidence, region_arm("wedge", "modular"), conditions)
 
 

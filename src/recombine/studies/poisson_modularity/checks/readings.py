@@ -1,4 +1,4 @@
-"""Numbers that several checks and figures read from an arm."""
+"""Quantities that several checks and figures compute from an arm."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from recombine.probes.wiring import SHIFTS
 from recombine.studies.claims import Arm, Condition, Evidence
 from recombine.studies.poisson_modularity.arms.samples import COUNTS, SIZES, sample_arm
 from recombine.studies.poisson_modularity.arms.shared import MODULES
 from recombine.studies.poisson_modularity.arms.sine import STRENGTHS, strength_arm
+from recombine.studies.poisson_modularity.module_probes import SHIFTS
 
 MODULAR = 0.98
-"""A net counts as modular from this share of squared weight inside modules on, in its worst layer."""
+"""A net counts as modular if at least this share of squared weight is inside modules, in its worst layer."""
 TARGET = "WA"
-"""The regime whose task loss others are matched to."""
+"""The regime to whose task loss others are matched."""
 
 
 def least_in_block(arm: Arm) -> np.ndarray:
-    """The share of squared weight inside modules, of the worst layer, for every seed."""
+    """The share of squared weight inside modules in the worst layer, for every seed."""
     return arm["in_block"].min(axis=1)
 
 
@@ -29,22 +29,22 @@ def last_eigenvalues(arm: Arm, name: str = "spectra", modules: int = MODULES) ->
 
 
 def other_outputs(arm: Arm, name: str) -> np.ndarray:
-    """An error per output, mean over all outputs but the first."""
+    """The mean error over all outputs but the first."""
     return arm[name][..., 1:].mean(axis=-1)
 
 
-def shift_place(size: float) -> int:
-    """Where a shift stands in `shift_error`."""
+def shift_index(size: float) -> int:
+    """The index of a shift in `shift_error`."""
     return int(np.argmin(np.abs(np.array((0.0, *SHIFTS)) - size)))
 
 
-def against(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Every seed of one arm over the median of another."""
+def relative_to(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Every seed of one arm divided by the median of another."""
     return values / np.median(others)
 
 
 def median(values: np.ndarray) -> float:
-    """The median over seeds that are there."""
+    """The median over the seeds that have a value."""
     return float(np.nanmedian(values))
 
 
@@ -55,7 +55,7 @@ def in_order(label: str, values: dict[str, float]) -> list[Condition]:
 
 
 def within(label: str, values: np.ndarray, low: float, high: float) -> list[Condition]:
-    """Both bounds."""
+    """Conditions for a lower and an upper bound."""
     return [Condition(label, values, ">=", low), Condition(label, values, "<=", high)]
 
 
@@ -68,7 +68,7 @@ def samples_needed(evidence: Evidence, modules: int, law: str) -> float:
 
 
 def growth(needed: dict[int, float]) -> float:
-    """The factor by which samples needed grow for one more module, by a straight line through their logarithms."""
+    """The factor by which the samples needed grow per module, from a linear fit to their logarithms."""
     if not np.isfinite(list(needed.values())).all():
         return float("nan")
     slope = np.polyfit(list(needed), np.log(list(needed.values())), 1)[0]
@@ -76,16 +76,16 @@ def growth(needed: dict[int, float]) -> float:
 
 
 def protocol(evidence: Evidence) -> dict[str, dict[int, float]]:
-    """Samples needed over modules: usual frequencies, low ones, and the published mixture of the two."""
+    """Samples needed by number of modules: standard frequencies, low ones, and the published mixture of the two."""
     usual, low = ({k: samples_needed(evidence, k, law) for k in COUNTS} for law in ("usual", "low"))
     return {"usual": usual, "low": low, "mixed": {k: (usual if k <= 4 else low)[k] for k in COUNTS}}
 
 
 def matched(evidence: Evidence) -> dict[str, str]:
-    """For every family of regularisers the arm whose training loss is nearest that of weighted activity."""
-    wanted = np.log(median(evidence[TARGET]["mse_train"]))
+    """For every family of regularisers, the arm whose training loss is closest to that of weighted activity."""
+    target = np.log(median(evidence[TARGET]["mse_train"]))
     chosen = {}
     for family, strengths in STRENGTHS.items():
         arms = [strength_arm(family, strength) for strength in strengths]
-        chosen[family] = min(arms, key=lambda arm: abs(np.log(median(evidence[arm]["mse_train"])) - wanted))
+        chosen[family] = min(arms, key=lambda arm: abs(np.log(median(evidence[arm]["mse_train"])) - target))
     return chosen

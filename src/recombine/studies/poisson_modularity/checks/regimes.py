@@ -8,14 +8,14 @@ from recombine.studies.claims import Condition, Evidence, Verdict
 from recombine.studies.poisson_modularity import published
 from recombine.studies.poisson_modularity.arms.sine import LENGTHS, length_arm
 from recombine.studies.poisson_modularity.checks.readings import (
-    against,
     in_order,
     last_eigenvalues,
     least_in_block,
     matched,
     median,
     other_outputs,
-    shift_place,
+    relative_to,
+    shift_index,
     within,
 )
 
@@ -63,8 +63,18 @@ def plain_is_not(evidence: Evidence) -> Verdict:
 
 def block_pruning(evidence: Evidence) -> Verdict:
     conditions = [
-        Condition("WA, error after cutting", other_outputs(evidence["WA"], "pruned_error"), "<=", 3e-3),
-        Condition("L2, error after cutting", other_outputs(evidence["L2"], "pruned_error"), ">=", 3e-2),
+        Condition(
+            "WA, error after cutting between modules",
+            other_outputs(evidence["WA"], "pruned_error"),
+            "<=",
+            3e-3,
+        ),
+        Condition(
+            "L2, error after cutting between modules",
+            other_outputs(evidence["L2"], "pruned_error"),
+            ">=",
+            3e-2,
+        ),
     ]
     return Verdict.of_arm(evidence, "WA", conditions)
 
@@ -87,7 +97,7 @@ def weight_sizes(evidence: Evidence) -> Verdict:
     conditions = in_order("sum of squares", {name: median(evidence[name]["sum_squares"]) for name in names})
     for name in names:
         gap = np.abs(evidence[name]["sum_squares"] / published.SUM_SQUARES[name] - 1)
-        conditions.append(Condition(f"{name}, distance from published", gap, "<=", 0.12))
+        conditions.append(Condition(f"{name}, relative difference from published", gap, "<=", 0.12))
     return Verdict.of_arm(evidence, "WA", conditions, headline=evidence["Noise0"]["sum_squares"])
 
 
@@ -114,9 +124,9 @@ def full_circuits(evidence: Evidence) -> Verdict:
 def noise_robustness(evidence: Evidence) -> Verdict:
     weighted, plain = evidence["WA"]["noisy_error"], evidence["L2"]["noisy_error"]
     conditions = [
-        Condition("multiplicative, WA / L2", against(weighted[:, 2], plain[:, 2]), "<=", 1 / 2.5),
-        Condition("additive, WA / L2", against(weighted[:, 0], plain[:, 0]), ">=", 1),
-        Condition("Poisson-like, WA / L2", against(weighted[:, 1], plain[:, 1])),
+        Condition("multiplicative, WA / L2", relative_to(weighted[:, 2], plain[:, 2]), "<=", 1 / 2.5),
+        Condition("additive, WA / L2", relative_to(weighted[:, 0], plain[:, 0]), ">=", 1),
+        Condition("Poisson-like, WA / L2", relative_to(weighted[:, 1], plain[:, 1])),
     ]
     return Verdict.of_arm(evidence, "WA", conditions)
 
@@ -127,7 +137,7 @@ def shifted_input(evidence: Evidence) -> Verdict:
     conditions = [
         Condition(
             f"shift {size}, WA / L2",
-            against(weighted[:, shift_place(size)], plain[:, shift_place(size)]),
+            relative_to(weighted[:, shift_index(size)], plain[:, shift_index(size)]),
             "<=",
             bound,
         )
@@ -144,7 +154,7 @@ def built_in_blocks(evidence: Evidence) -> Verdict:
     conditions = [
         Condition(
             f"{name} noise, blocks / dense",
-            against(blocks["noisy_error"][:, e], plain["noisy_error"][:, e]),
+            relative_to(blocks["noisy_error"][:, e], plain["noisy_error"][:, e]),
             "<",
             1,
         )
@@ -154,9 +164,10 @@ def built_in_blocks(evidence: Evidence) -> Verdict:
     conditions += [
         Condition("blocks: change over shifts", error.max(axis=1) / error.min(axis=1) - 1, "<=", 0.01),
         Condition(
-            "additive noise, blocks / dense", against(blocks["noisy_error"][:, 0], plain["noisy_error"][:, 0])
+            "additive noise, blocks / dense",
+            relative_to(blocks["noisy_error"][:, 0], plain["noisy_error"][:, 0]),
         ),
-        Condition("test error, blocks / dense", against(blocks["mse_test"], plain["mse_test"])),
+        Condition("test error, blocks / dense", relative_to(blocks["mse_test"], plain["mse_test"])),
     ]
     return Verdict.of_arm(evidence, "blocks", conditions)
 
@@ -182,26 +193,29 @@ def others_too(evidence: Evidence) -> Verdict:
     return Verdict.of_arm(evidence, "WA", conditions, note=f"Training errors: {errors}.")
 
 
-def what_sets_apart(evidence: Evidence) -> Verdict:
+def what_distinguishes(evidence: Evidence) -> Verdict:
     chosen = matched(evidence)
     weighted, sparse, quiet = (evidence[chosen[family]] for family in ("WA", "L1", "Act"))
     noisy = {name: arm["noisy_error"] for name, arm in (("L1", sparse), ("Act", quiet))}
     conditions = [
         Condition(
-            "live units in all, WA / L1",
-            against(weighted["live"].sum(axis=1), sparse["live"].sum(axis=1)),
+            "live units in total, WA / L1",
+            relative_to(weighted["live"].sum(axis=1), sparse["live"].sum(axis=1)),
             ">=",
             1.5,
         ),
         Condition(
             "multiplicative noise, WA / L1",
-            against(weighted["noisy_error"][:, 2], noisy["L1"][:, 2]),
+            relative_to(weighted["noisy_error"][:, 2], noisy["L1"][:, 2]),
             "<=",
             0.5,
         ),
         *(
             Condition(
-                f"{name} noise, WA / Act", against(weighted["noisy_error"][:, e], noisy["Act"][:, e]), "<", 1
+                f"{name} noise, WA / Act",
+                relative_to(weighted["noisy_error"][:, e], noisy["Act"][:, e]),
+                "<",
+                1,
             )
             for e, name in ((1, "Poisson-like"), (2, "multiplicative"))
         ),
@@ -228,14 +242,14 @@ def faithful_form(evidence: Evidence) -> Verdict:
         conditions += [
             Condition(f"{name}, weight inside modules, worst layer", least_in_block(arm), ">=", 0.95),
             Condition(
-                f"{name}, sum of squares from Noise2's",
-                np.abs(against(arm["sum_squares"], drawn["sum_squares"]) - 1),
+                f"{name}, sum of squares, relative difference from Noise2",
+                np.abs(relative_to(arm["sum_squares"], drawn["sum_squares"]) - 1),
                 "<=",
                 0.12,
             ),
             Condition(
-                f"{name}, multiplicative noise, over Noise2's",
-                against(arm["noisy_error"][:, 2], drawn["noisy_error"][:, 2]),
+                f"{name}, error under multiplicative noise / Noise2's",
+                relative_to(arm["noisy_error"][:, 2], drawn["noisy_error"][:, 2]),
             ),
         ]
     return Verdict.of_arm(evidence, "Jacobian", conditions)

@@ -1,4 +1,4 @@
-"""The claims of the study. Thresholds were fixed before anything was measured."""
+"""The claims of the study. All thresholds were fixed before the first measurement."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ CLAIMS: tuple[Claim, ...] = tuple(
     )
 )
 SOURCES = (
-    "Sources: paper, said in the abstract or on the first page; code, the authors' public code and what it prints; "
-    "derived, follows from formulas that the paper need not contain; rerun, a threshold with slack around single runs "
-    "of an independent implementation; ours, neither published nor run before."
+    "Sources: paper: stated in the abstract or on the first page; code: the authors' public code and its output; "
+    "derived: follows from formulas, whether or not the paper contains them; rerun: a threshold with slack around "
+    "single runs of an independent implementation; ours: neither published nor run before."
 )
 
 __all__ = ["CLAIMS", "SOURCES"]

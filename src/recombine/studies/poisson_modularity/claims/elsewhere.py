@@ -1,4 +1,4 @@
-"""Claims on linear nets, samples, held-out regions, blocks and film rolls."""
+"""Claims about linear nets, samples, held-out regions, blocks and film rolls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recombine.studies.poisson_modularity.checks import elsewhere as checks
 CLAIMS = (
     Claim(
         "13",
-        "linear nets stay dense with L2 and noise (≤ 75 % inside); L12 makes modules (≥ 85 %); L2 weights sum to 16",
+        "linear nets stay dense with L2 and noise (≤ 75% inside); L12 leads to modules (≥ 85%); L2 weights sum to 16",
         "paper, rerun",
         "16.00 (Noise2)",
         tuple(linear_arm(regime) for regime in REGIMES),
@@ -31,7 +31,7 @@ CLAIMS = (
     ),
     Claim(
         "16",
-        "four modules: more samples, more modular over 30, 100, 300, 1000; ≤ 85 % inside at 30, ≥ 98 % at 1000",
+        "four modules: modularity grows with 30, 100, 300, 1000 samples; ≤ 85% inside at 30, ≥ 98% at 1000",
         "rerun",
         "–",
         tuple(sample_arm(4, n, "usual") for n in (30, 100, 300, 1000)),
@@ -45,10 +45,10 @@ CLAIMS = (
         tuple(region_arm("wedge", net) for net in ("modular", "full", "bottleneck")),
         checks.wedge,
         finding="Modules do not determine the unseen quadrants. With seed offset 1000 one modular net of three fits "
-        "the seen ones to 4e-6 and errs by 0.04 on the others, more than any dense net: its modules pass on "
-        "signed values, which is as good where both signs agree, and its output is a ridge along the diagonal"
-        " that training never showed. At offset 0 one bottleneck net has a small ratio because it fits the "
-        "seen region a hundred times worse than the others; on unseen points it errs as much as they do.",
+        "the seen ones to 4e-6 and has an error of 0.04 on the others, more than any dense net: its modules pass on "
+        "signed values, which works equally well where both signs agree, and its output is a ridge along the diagonal"
+        " that was not in training. At offset 0 one bottleneck net has a small ratio because it fits the "
+        "seen region a hundred times worse than the others; its error on unseen points is as large as theirs.",
     ),
     Claim(
         "18",
@@ -58,12 +58,13 @@ CLAIMS = (
         tuple(region_arm("composition", net) for net in ("modular", "full", "bottleneck")),
         checks.composition,
         finding="With seed offset 1000 one modular net of three has a ratio of 18, as large as those of dense nets, "
-        "and the median is just beyond the bound (2.6). The order of the three kinds of nets holds on "
+        "and the median is just above the bound (2.6). The order of the three kinds of nets holds on "
         "average, not for every seed.",
     ),
     Claim(
         "19",
-        "modules before a dense block: the highest frequency moves into its module, RMSE > 0.3 to < 0.1 by depth 3",
+        "modules in front of a dense block: the highest frequency moves into its module, RMSE > 0.3 to < 0.1 by "
+        "depth 3",
         "code",
         "0.724, 0.020",
         tuple(block_arm(depth) for depth in DEPTHS),
@@ -81,12 +82,12 @@ CLAIMS = (
         checks.sample_growth,
         finding="With seed offset 1000 the factor is 1.6 (100, 100, 300, 300 samples), and 1.5 where every seed draws"
         " its own functions. The number needed grows, but by how much for a module depends on functions, "
-        "samples and seeds; four numbers of modules and four sizes to a decade cannot tell an exponential "
-        "from a power.",
+        "samples and seeds; four numbers of modules and four sizes per decade cannot distinguish an exponential "
+        "from a power law.",
     ),
     Claim(
         "28",
-        "one input at a time: linear nets become modular with alpha 1 (≥ 85 %), which dense inputs do not allow",
+        "one input at a time: linear nets become modular with alpha 1 (≥ 85%); with dense inputs they do not",
         "derived",
         "–",
         (
@@ -96,12 +97,12 @@ CLAIMS = (
         checks.sparse_inputs,
         also=(linear_arm("Noise1"), linear_arm("WA")),
         exploratory=True,
-        finding="With seed offset 1000 one net on dense inputs has 81 % inside in its best layer, beyond the bound of"
-        " 75 %; with one input at a time all nets have 100 %.",
+        finding="With seed offset 1000 one net on dense inputs has 81% inside in its best layer, above the bound of"
+        " 75%; with one input at a time all nets have 100%.",
     ),
     Claim(
         "29",
-        "full grids make modules with fewer samples than random ones; equal inputs make none (≤ 80 % inside)",
+        "full grids lead to modules with fewer samples than random ones; equal inputs lead to none (≤ 80% inside)",
         "code of a follow-up",
         "–",
         (
@@ -113,7 +114,7 @@ CLAIMS = (
     ),
     Claim(
         "30",
-        "a dense net with as few parameters as the modular one fails on unseen regions, too (ratios ≥ 30, ≥ 4)",
+        "a dense net with as few parameters as the modular one also fails on unseen regions (ratios ≥ 30, ≥ 4)",
         "ours",
         "–",
         tuple(region_arm(task, "full, small") for task in ("wedge", "composition")),
@@ -129,9 +130,9 @@ CLAIMS = (
         checks.film_rolls,
         also=tuple(film_arm(n, regime, "cifar10") for n in PUBLISHED_FRAMES for regime in WEIGHTS),
         exploratory=True,
-        finding="Modules cost accuracy in this small setting: nets without the penalty name 98 to 99 % of frames "
-        "right, with weighted activity (weight 1) 66 to 78, 32 to 71 and 39 to 56 % for 2, 3 and 4 frames, while "
-        "the share of weight in blocks rises from 0.45-0.72 to 0.98-1.0. The order of 3 against 4 frames rests on "
+        finding="Modules cost accuracy in this small setting: nets without the penalty classify 98 to 99% of frames "
+        "correctly, nets with weighted activity (weight 1) 66 to 78, 32 to 71 and 39 to 56% for 2, 3 and 4 frames, "
+        "while the share of weight in blocks rises from 0.45-0.72 to 0.98-1.0. The order of 3 and 4 frames rests on "
         "a difference of 0.006.",
     ),
     Claim(

@@ -8,7 +8,7 @@ from recombine.studies.poisson_modularity.checks import exact as checks
 CLAIMS = (
     Claim(
         "1",
-        "the tasks' constants, first rows, held-out cells and counts are the published ones to 6 digits",
+        "the tasks' constants, first rows, held-out cells and counts equal the published ones to 6 digits",
         "code",
         "0.784913, ...",
         ("constants",),
@@ -17,7 +17,7 @@ CLAIMS = (
     ),
     Claim(
         "2",
-        "noise adds the loss that the Jacobian form foretells: ratio 1 ± 0.03 for three exponents and levels",
+        "noise adds the loss that the Jacobian form predicts: ratio 1 ± 0.03 for three exponents and levels",
         "derived",
         "–",
         ("excess loss",),
@@ -25,7 +25,7 @@ CLAIMS = (
     ),
     Claim(
         "3",
-        "the penalty's gradient is right to 1e-4, and its last layer equals that of the Jacobian form",
+        "the penalty's gradient is correct to 1e-4, and its last layer equals that of the Jacobian form",
         "derived",
         "–",
         ("gradients",),
@@ -34,7 +34,7 @@ CLAIMS = (
     ),
     Claim(
         "4",
-        "activity × c and next weights / c: the penalty stays (alpha 2) or falls as 1/c (alpha 1), to 1e-6",
+        "activity × c and next weights / c: the penalty is unchanged (alpha 2) or falls as 1/c (alpha 1), to 1e-6",
         "derived",
         "–",
         ("rescaling",),
@@ -43,7 +43,7 @@ CLAIMS = (
     ),
     Claim(
         "20",
-        "measures of modularity tell blocks from dense nets, 2 to 8 unequal modules, and ignore dead units",
+        "measures of modularity distinguish blocks from dense nets, 2 to 8 unequal modules, and ignore dead units",
         "derived",
         "–",
         ("metrics",),

@@ -1,4 +1,4 @@
-"""The figures of the study, with published values beside ours."""
+"""The figures of the study, with published values next to ours."""
 
 from __future__ import annotations
 

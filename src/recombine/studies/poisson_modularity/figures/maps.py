@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.report import BASELINE, blank_figure, colours, look, sentence
-from recombine.report.weight_maps import weight_map
+from recombine.report.figures.weight_maps import weight_map
 from recombine.studies.claims import Evidence
 from recombine.studies.poisson_modularity.arms.linear import REGIMES as LINEAR
 from recombine.studies.poisson_modularity.arms.linear import linear_arm
@@ -47,7 +47,7 @@ def _line(line: Any, arm: Any, name: str) -> None:
             arm[key][0] for key in (f"weights{layer}", f"labels{layer}", f"labels{layer + 1}")
         )
         weight_map(ax, matrix, before, after, ticks=False)
-        ax.set_xlabel(f"{100 * arm['in_block'][0, layer]:.0f} %", fontsize=7.0, labelpad=1.5)
+        ax.set_xlabel(f"{100 * arm['in_block'][0, layer]:.0f}%", fontsize=7.0, labelpad=1.5)
     line[0].set_ylabel(name.replace(" ", "\n", 1))
 
 
@@ -70,9 +70,9 @@ def _spectra(evidence: Evidence) -> Figure:
             for name in SPECTRA:
                 every = evidence[name]["spectra"][:, layer]
                 values = np.median(every[:, ~np.isnan(every).any(axis=0)], axis=0)
-                places = np.arange(1, len(values) + 1)
+                indices = np.arange(1, len(values) + 1)
                 ax.plot(
-                    places,
+                    indices,
                     values,
                     marks[name] + "-",
                     color=inks[name],
@@ -94,7 +94,7 @@ def _spectra(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "weight-maps",
-        "Weighted activity and noise that grows with activity make blocks; so do L1 and activity decay.",
+        "Weighted activity and noise that grows with activity lead to blocks; so do L1 and activity decay.",
         "|w| of the four layers of nets on four sines, live units sorted by module (first seed, 50,000 steps in every "
         "regime; square-root scale, relative to the layer's largest). Frames: the modules. Below each map: share of "
         "squared weight inside modules.",
@@ -106,14 +106,14 @@ DRAWINGS = (
         "spectra",
         "Four small eigenvalues mean four modules.",
         "Laplacian eigenvalues of the similarity of units, layer by layer, collapsed over live units; medians over "
-        "seeds. Eigenvalues 5 and 6 are 1 for any weights (and layer 4 has four units): what counts is number 4.",
+        "seeds. Eigenvalues 5 and 6 are 1 for any weights (and layer 4 has four units): only number 4 is informative.",
         SPECTRA,
         _spectra,
     ),
     Drawing(
         "linear-maps",
-        "Linear nets stay dense with noise and L2; L1, L12 and L21 make blocks.",
-        "As above, for linear nets that learn the identity, and for weighted activity with alpha 1 on inputs that come "
+        "Linear nets stay dense with noise and L2; L1, L12 and L21 lead to blocks.",
+        "As above, for linear nets that learn the identity, and for weighted activity with alpha 1 on inputs presented "
         "one at a time.",
         (*(linear_arm(name) for name in LINEAR), linear_arm("WA alpha 1", sparse=True)),
         _linear,

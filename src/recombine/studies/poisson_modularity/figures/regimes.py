@@ -1,4 +1,4 @@
-"""Regimes compared: modularity, at equal task loss, and over the length of training."""
+"""Regimes compared: modularity, at equal task loss, and over training length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.report import BASELINE, blank_figure, colours, look, sentence
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Arm, Evidence
 from recombine.studies.poisson_modularity import published
 from recombine.studies.poisson_modularity.arms.sine import LENGTHS, STRENGTHS, length_arm, strength_arm
@@ -36,14 +36,14 @@ def _overview(evidence: Evidence) -> Figure:
         figure = blank_figure(height=3.9)
         panels = figure.subplots(1, len(columns), sharey=True)
         for ax, (label, value) in zip(panels, columns.items(), strict=True):
-            for place, name in enumerate(ROWS):
+            for row, name in enumerate(ROWS):
                 arm = evidence[name]
                 fits = arm["mse_train"] <= FITTED
                 for number, ok in zip(value(arm), fits, strict=True):
                     fill = "#000000" if ok else "white"
-                    ax.plot(number, place, "o", color="#000000", markerfacecolor=fill, markersize=3.5)
+                    ax.plot(number, row, "o", color="#000000", markerfacecolor=fill, markersize=3.5)
                 if label.startswith("sum") and name in published.SUM_SQUARES:
-                    ax.plot(published.SUM_SQUARES[name], place, "|", color="#009E73", markersize=11)
+                    ax.plot(published.SUM_SQUARES[name], row, "|", color="#009E73", markersize=11)
             ax.set_xlabel(label)
             ax.grid(axis="y", linewidth=0.3)
         panels[0].axvline(MODULAR, color=BASELINE, linewidth=0.8)
@@ -84,9 +84,9 @@ def _matched(evidence: Evidence) -> Figure:
             sentence(ax, label)
         panels[2].set_yscale("log")
         log_ticks(panels[2].yaxis)
-        wanted = median(evidence["WA"]["mse_train"])
+        target = median(evidence["WA"]["mse_train"])
         for ax in panels:
-            ax.axvline(wanted, color=BASELINE, linewidth=0.8)
+            ax.axvline(target, color=BASELINE, linewidth=0.8)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
@@ -119,16 +119,16 @@ def _time(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "regimes",
-        "Weighted activity, multiplicative noise, activity decay and L1 make modules; L2 and additive noise do not.",
-        "Every point a seed, all trained for 50,000 steps; hollow: the task is not solved (training error above 1e-3). "
-        "Grey line: 98 %. Green: published sums.",
+        "Weighted activity, multiplicative noise, activity decay and L1 lead to modules; L2 and additive noise do not.",
+        "Each point is a seed, trained for 50,000 steps; hollow: the task is not solved (training error above 1e-3). "
+        "Grey line: 98%. Green: published sums.",
         ROWS,
         _overview,
     ),
     Drawing(
         "equal-loss",
-        "At equal task loss L1 and activity decay are as modular as weighted activity; L1 with half as many units.",
-        "Every point a strength of the regulariser (or level of the noise), median over seeds, against the training "
+        "At equal task loss, L1 and activity decay are as modular as weighted activity; L1 uses half as many units.",
+        "Each point is a strength of the regulariser (or level of the noise), median over seeds, against the training "
         "error without noise. Grey line: weighted activity at the published strength.",
         tuple(
             dict.fromkeys(
@@ -139,8 +139,8 @@ DRAWINGS = (
     ),
     Drawing(
         "length",
-        "L2 alone grows more modular with training, but stays far from weighted activity.",
-        "The same nets after 2500 to 20,000 epochs, every point a seed.",
+        "L2 alone becomes more modular with training, but stays far from weighted activity.",
+        "The same nets after 2500 to 20,000 epochs; each point is a seed.",
         ("L2", "WA", *(length_arm(name, e) for name in ("L2", "WA") for e in LENGTHS)),
         _time,
     ),

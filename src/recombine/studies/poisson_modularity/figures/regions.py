@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.probes.regions import lattice
 from recombine.report import BASELINE, SEEN, UNSEEN, blank_figure, colours, look, outline_unseen, sentence
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.poisson_modularity import published
 from recombine.studies.poisson_modularity.arms.blocks import DEPTHS, block_arm
 from recombine.studies.poisson_modularity.arms.compositions import NETS, TASKS, region_arm
 from recombine.studies.poisson_modularity.arms.film import FRAMES, WEIGHTS, film_arm
+from recombine.studies.poisson_modularity.compositions import (
+    cell_of,
+    composition,
+    gaussian_bump,
+    random_composition,
+)
+from recombine.studies.poisson_modularity.region_probes import lattice
 from recombine.studies.study import Drawing
-from recombine.tasks import composition, random_composition
-from recombine.tasks.compositions import cell_of, gaussian_bump
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,8 +28,8 @@ if TYPE_CHECKING:
 TITLES = {"wedge": "Gaussian", "composition": "composition"}
 
 
-def _truth(task: str, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """The target over the square, and where it was held out."""
+def _target(task: str, side: int) -> tuple[np.ndarray, np.ndarray]:
+    """The target over the square, and where it is unseen."""
     points = lattice(side)
     if task == "wedge":
         held = (points.prod(axis=1) < 0) & ((points**2).sum(axis=1) < 1)
@@ -44,12 +48,12 @@ def _maps(evidence: Evidence) -> Figure:
         panels = figure.subplots(2, len(NETS) + 1)
         for line, task in zip(panels, TASKS, strict=True):
             side = evidence[region_arm(task, "full")]["map"].shape[-1]
-            truth, held = _truth(task, side)
+            target, held = _target(task, side)
             inside = _inside(task, side)
-            _square(line[0], np.where(inside, truth, np.nan), held, cmap="Greys")
+            _square(line[0], np.where(inside, target, np.nan), held, cmap="Greys")
             line[0].set_ylabel(TITLES[task])
             for ax, net in zip(line[1:], NETS, strict=True):
-                error = (evidence[region_arm(task, net)]["map"] - truth) ** 2
+                error = (evidence[region_arm(task, net)]["map"] - target) ** 2
                 shown = np.where(inside, np.median(error, axis=0), np.nan)
                 image = _square(ax, shown, held, cmap="viridis", norm=LogNorm(1e-7, 1e-2))
             if task == "wedge":
@@ -82,23 +86,23 @@ def _errors(evidence: Evidence) -> Figure:
         figure = blank_figure(height=2.9, width=6.2)
         panels = figure.subplots(1, 2, sharey=True)
         for ax, task in zip(panels, TASKS, strict=True):
-            for place, net in enumerate(NETS):
+            for column, net in enumerate(NETS):
                 arm = evidence[region_arm(task, net)]
                 for shift, (name, ink, label) in enumerate(
                     (("mse_in", SEEN, "seen region"), ("mse_out", UNSEEN, "unseen region"))
                 ):
-                    at = place + 0.24 * (shift - 0.5)
+                    position = column + 0.24 * (shift - 0.5)
                     ax.plot(
-                        np.full(len(arm[name]), at),
+                        np.full(len(arm[name]), position),
                         arm[name],
                         "o",
                         color=ink,
                         markersize=3.5,
-                        label=None if place else label,
+                        label=None if column else label,
                     )
                     if (task, net) in published.REGIONS:
                         known = published.REGIONS[task, net][shift]
-                        ax.plot(at, known, "_", color=ink, markersize=12)
+                        ax.plot(position, known, "_", color=ink, markersize=12)
             ax.set_xticks(range(len(NETS)), [name.replace(", ", ",\n") for name in NETS])
             ax.set_yscale("log")
             log_ticks(ax.yaxis)
@@ -135,16 +139,16 @@ def _film(evidence: Evidence) -> Figure:
         for ax, frames in zip(panels, FRAMES, strict=True):
             for regime, ink in colours(list(WEIGHTS)).items():
                 values = evidence[film_arm(frames, regime)]["spectrum"]
-                places = np.arange(1, frames + 3)
-                ax.plot(places, np.median(values, axis=0), color=ink, label=regime)
-                ax.plot(places, values.T, "o", color=ink, markersize=3)
+                indices = np.arange(1, frames + 3)
+                ax.plot(indices, np.median(values, axis=0), color=ink, label=regime)
+                ax.plot(indices, values.T, "o", color=ink, markersize=3)
             if frames in published.FILM:
                 ax.plot([frames, frames + 1], published.FILM[frames], "_", color="#009E73", markersize=14)
             ax.axvline(frames + 0.5, color=BASELINE, linewidth=0.6)
             ax.set_xticks(range(1, frames + 3))
             ax.set_xlabel("eigenvalue of the head")
             accuracy = np.median(evidence[film_arm(frames, "WA")]["accuracy_test"])
-            sentence(ax, f"{frames} frames, {100 * accuracy:.0f} % right")
+            sentence(ax, f"{frames} frames, {100 * accuracy:.0f}% correct")
         panels[0].set_ylabel("size")
         panels[0].legend()
     return figure
@@ -153,30 +157,30 @@ def _film(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "region-maps",
-        "Only nets of modules are as good where they were not trained.",
-        "Squared error over the square; training never showed what is inside the dashed line.",
+        "Only modular nets are as good on unseen regions as on seen ones.",
+        "Squared error over the square; the region inside the dashed line was not in training.",
         tuple(region_arm(task, net) for task in TASKS for net in NETS),
         _maps,
         form="image",
     ),
     Drawing(
         "region-errors",
-        "Outside the region of training, dense nets err by orders of magnitude more.",
-        "Every point a seed; dashes: published. The small dense net has as many parameters as the modular one.",
+        "On the unseen region, the errors of dense nets are larger by orders of magnitude.",
+        "Each point is a seed; dashes: published. The small dense net has as many parameters as the modular one.",
         tuple(region_arm(task, net) for task in TASKS for net in NETS),
         _errors,
     ),
     Drawing(
         "blocks",
-        "Deep enough modules take over the non-linear work from the dense block behind them.",
-        "How well each function can be read off its own module's one value by an affine map; every point a seed.",
+        "Sufficiently deep modules take over the non-linear computation from the dense block after them.",
+        "How well an affine map predicts each function from its own module's one value; each point is a seed.",
         tuple(block_arm(depth) for depth in DEPTHS),
         _blocks,
     ),
     Drawing(
         "film-rolls",
         "Rolls of digits: weighted activity splits the head into one part per frame.",
-        "Laplacian eigenvalues of the head's hidden units by their outgoing weights, live units; every point a seed. "
+        "Laplacian eigenvalues of the head's live hidden units, by their outgoing weights; each point is a seed. "
         "Green dashes: published for CIFAR-10 and ResNet-18.",
         tuple(film_arm(n, regime) for n in FRAMES for regime in WEIGHTS),
         _film,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.probes.wiring import SHIFTS
 from recombine.report import BASELINE, blank_figure, colours, heat_table, look, number, sentence
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.poisson_modularity.checks.readings import other_outputs
+from recombine.studies.poisson_modularity.module_probes import SHIFTS
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -67,16 +67,16 @@ def _shift(evidence: Evidence) -> Figure:
 DRAWINGS = (
     Drawing(
         "noise-robustness",
-        "Trained for one noise, robust to that noise: weighted activity withstands noise that grows with activity, not "
-        "additive noise.",
-        "Test error with noise of level 0.1 behind every hidden layer, medians over seeds. Blocks: a net of separate "
+        "Nets are robust to the noise they are trained for: weighted activity helps against noise that grows with "
+        "activity, not against additive noise.",
+        "Test error with noise of level 0.1 after every hidden layer, medians over seeds. Blocks: a net of separate "
         "modules, trained with L2 alone.",
         ROWS,
         _noise,
     ),
     Drawing(
         "shift",
-        "A shifted input leaks into other outputs of L2 nets; modules keep it out, entirely once they are cut apart.",
+        "A shifted input leaks into other outputs of L2 nets; modules contain it, completely once connections are cut.",
         "A constant is added to input 1 alone; the targets of outputs 2 to 4 do not change. Lines: medians, bands: all "
         "seeds.",
         (*SHIFTED, "blocks"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.report import BASELINE, blank_figure, colours, look, sentence
-from recombine.report.ticks import log_ticks
+from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Evidence
 from recombine.studies.poisson_modularity.arms.samples import (
     COUNTS,
@@ -54,12 +54,12 @@ def _scaling(evidence: Evidence) -> Figure:
             if np.isfinite(factor):
                 middle = np.exp(np.mean(np.log(list(fewest.values()))))
                 line = middle * factor ** (np.array(COUNTS) - np.mean(COUNTS))
-                panels[2].plot(COUNTS, line, color=ink, linewidth=0.8, label=f"× {factor:.1f} a module")
+                panels[2].plot(COUNTS, line, color=ink, linewidth=0.8, label=f"× {factor:.1f} per module")
         panels[2].set_yscale("log")
         log_ticks(panels[2].yaxis)
         panels[2].set_xticks(COUNTS)
         panels[2].set_xlabel("modules")
-        sentence(panels[2], "samples needed for 98 % inside")
+        sentence(panels[2], "samples needed for 98% inside")
         panels[2].legend(loc="lower right", fontsize=7.0)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
@@ -87,9 +87,9 @@ def _structure(evidence: Evidence) -> Figure:
             "WA": [sample_arm(k, 1000, "usual") for k in COUNTS],
         }
         for name, ink in colours(list(arms)).items():
-            found = np.array([least_in_block(evidence[arm]) for arm in arms[name]])
-            panels[2].plot(COUNTS, np.median(found, axis=1), color=ink, label=name)
-            panels[2].plot(COUNTS, found, "o", color=ink, markersize=3)
+            inside = np.array([least_in_block(evidence[arm]) for arm in arms[name]])
+            panels[2].plot(COUNTS, np.median(inside, axis=1), color=ink, label=name)
+            panels[2].plot(COUNTS, inside, "o", color=ink, markersize=3)
         panels[2].set_xticks(COUNTS)
         panels[2].set_xlabel("modules")
         panels[2].legend()
@@ -104,16 +104,16 @@ DRAWINGS = (
     Drawing(
         "sample-scaling",
         "The more modules, the more samples they need.",
-        "Weighted activity for 50,000 steps. Lines: medians, points: seeds; grey line: 98 %. Right: the fewest samples "
-        "tried with which the median net reaches it, and the exponential that fits best.",
+        "Weighted activity for 50,000 steps. Lines: medians; points: seeds; grey line: 98%. Right: the smallest "
+        "number of samples with which the median net reaches it, and the best-fitting exponential.",
         tuple(sample_arm(k, n, law) for law in LAWS for k in COUNTS for n in SIZES),
         _scaling,
     ),
     Drawing(
         "sample-structure",
-        "Which samples: grids, correlated inputs, and few modules.",
+        "Which samples help: grids, correlated inputs, and few modules.",
         "Weighted activity on four modules and full grids or as many random samples; on 1000 samples whose inputs are "
-        "equal but for a share; and beside L2 for two to five modules.",
+        "equal except for a permuted share; and compared with L2 for two to five modules.",
         (
             *(grid_arm(n, kind) for n in GRIDS for kind in ("grid", "random")),
             *(correlated_arm(share) for share in PERMUTED),

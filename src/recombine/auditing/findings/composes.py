@@ -1,0 +1,68 @@
+"""Does the model handle unseen combinations like seen ones?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self, final
+
+import numpy as np
+
+from recombine.auditing.findings.evidence import AuditEvidence
+from recombine.auditing.findings.finding import Finding
+from recombine.auditing.scores import Scores
+from recombine.auditing.thresholds import COMPOSES, MIN_UNSEEN_CELLS
+from recombine.report import number, percent
+
+
+@final
+@dataclass(frozen=True)
+class ComposesFinding(Finding):
+    """Measured by `Scores.transfer`: the unseen error on the way from a constant's error to the seen error."""
+
+    id: ClassVar[str] = "composes"
+    title: ClassVar[str] = "composes"
+    question: ClassVar[str] = "Does it handle unseen combinations like seen ones?"
+    good: ClassVar[bool | None] = True
+
+    @classmethod
+    def measure(cls, evidence: AuditEvidence) -> Self:
+        """Answers the question from the evidence."""
+        scores, cause = evidence.scores, evidence.cause
+        if scores is None:
+            return cls.unclear(evidence.unjudged)
+        means = "1 if unseen cells are handled like seen ones, 0 if as badly as by a constant"
+        if scores.unjudged:
+            few = f" Targets for {MIN_UNSEEN_CELLS} or more cells would decide."
+            lacking = few if "target" in scores.unjudged else ""
+            return cls.unclear(f"Cannot be judged: {scores.unjudged}.{lacking}", means)
+        seen, unseen = number(scores.seen.value), number(scores.unseen.value)
+        errors = f"Unseen combinations have an error of {unseen}, seen ones {seen}"
+        if cause is not None and cause.rule.name == "confusion":
+            why = (
+                f"{errors}; on both, the same labels are mistaken for others. Fix that first (are the classes in the "
+                "right order?), then ask again."
+            )
+        elif cause is not None and scores.composes is not False:
+            follow = "the errors there follow" if scores.skill.value >= COMPOSES else "both follow"
+            why = f"{errors}; {follow} a rule that does not compose."
+        else:
+            why = f"{errors}, a constant {number(scores.constant)} over all cells. {_conclusion(scores)}"
+        return cls(evidence.composes, scores.transfer, means, why)
+
+
+def _conclusion(scores: Scores) -> str:
+    if scores.composes:
+        way = percent(min(1.0, scores.transfer.value))
+        return f"That is {way} of the way from the constant's error to the seen one."
+    if scores.composes is False and not scores.learned:
+        return "Even the seen ones are not learned, so nothing could carry over."
+    if scores.composes is False:
+        return "What was learned on seen combinations does not carry over."
+    if not scores.learned:
+        return "The seen ones are only partly learned; train longer, then ask again."
+    low, high = scores.transfer.pair
+    ends = f" (95% interval: {percent(low)} to {percent(high)})" if np.isfinite(low) else ""
+    return (
+        f"That is {percent(scores.transfer.value)}{ends} of the way from the constant's error to the seen one; "
+        f"composing needs {percent(COMPOSES)}. More unseen cells would decide."
+    )

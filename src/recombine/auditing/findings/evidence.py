@@ -1,0 +1,236 @@
+"""What findings are based on: cells and scores, the rules that explain a failure, layers, weights and derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.findings.finding import plain, title_of
+from recombine.auditing.internals.layer_measures import Layers
+from recombine.auditing.internals.model_run import ModelRun
+from recombine.auditing.reading import AuditInputs
+from recombine.auditing.rules import RULES, Failure, RuleResult
+from recombine.auditing.rules.additive import predictions_are_additive
+from recombine.auditing.rules.failure import apply_rules, explains, simplest
+from recombine.auditing.scores import Scores
+from recombine.auditing.thresholds import (
+    ACCOUNTS_FOR_ALL,
+    ADDITIVE_PREDICTIONS,
+    EXPLAINS,
+    LEARNED_NOTHING,
+    MAX_MODULE_UNITS,
+    MAX_P_VALUE,
+    MIN_UNSEEN_CELLS,
+    NEGLIGIBLE_SHARE,
+    SLIGHT_ERROR,
+    UNINFORMATIVE_P_VALUE,
+)
+from recombine.data.arrays import as_array
+from recombine.data.nets import read_net
+from recombine.errors import InputError
+from recombine.metrics.interaction import InteractionProfile, interaction_profile
+from recombine.modularity import ModularityReport, modularity_report
+from recombine.report import count, percent
+
+
+@dataclass(frozen=True, eq=False)
+class AuditEvidence:
+    """Everything that was measured; what takes long is computed when a finding asks for it, and once.
+
+    - `scores`: `None` if there are no predictions; `has_model`: whether the user supplied a model.
+    - `weights`, `slots`: as `audit` takes them.
+    """
+
+    data: AuditInputs
+    cells: Cells
+    scores: Scores | None
+    run: ModelRun
+    has_model: bool
+    layers: Layers | None
+    weights: Any
+    slots: Any
+    seed: int
+    progress: Callable[[str, float], None]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The factors."""
+        return tuple(self.data.table.space.names)
+
+    # ---- behaviour --------------------------------------------------------------------------------------------------
+
+    @property
+    def unjudged(self) -> str:
+        """Why the predictions cannot be judged, in a sentence; empty if they can."""
+        if self.scores is None:
+            raised = ": the model raised an error" if self.run.error else ""
+            return f"There are no predictions to judge{raised}."
+        return f"The predictions cannot be judged: {self.scores.unjudged}." if self.scores.unjudged else ""
+
+    @cached_property
+    def failure(self) -> Failure | None:
+        """What every rule explains of the errors on unseen cells."""
+        return None if self.unjudged else apply_rules(self.cells, RULES, seed=self.seed)
+
+    @cached_property
+    def cause(self) -> RuleResult | None:
+        """The rule that explains the failure, if there is one to explain and a rule that does."""
+        failure, scores, cells = self.failure, self.scores, self.cells
+        if failure is None or scores is None:
+            return None
+        slight = SLIGHT_ERROR[cells.kind] * scores.baselines["constant"].value
+        if scores.composes is True and scores.unseen.value <= slight:
+            return None
+        results, nothing_learned = failure.results, scores.skill.value <= LEARNED_NOTHING
+        if nothing_learned and cells.kind == "regression":
+            results = _reproducing(cells, failure)
+        cause = simplest(results, learned=scores.learned, additive=predictions_are_additive(cells))
+        if cause is None or not nothing_learned:
+            return cause
+        # Quantities that are not learned always look like some rule, so it must reproduce them (see `_reproducing`).
+        reproduced = cells.kind == "regression" and cause.rule.name != "constant"
+        all_labels = cells.kind == "classification" and cause.share.low >= ACCOUNTS_FOR_ALL
+        return cause if reproduced or all_labels else None
+
+    @property
+    def composes(self) -> bool | None:
+        """Whether the model composes, given its scores and the cause of its errors."""
+        if self.scores is None or self.unjudged:
+            return None
+        if self.cause is None:
+            return self.scores.composes
+        if self.cause.rule.name == "confusion":
+            # The same mistakes on seen cells say nothing against composing.
+            return self.scores.composes if self.scores.learned else None
+        # The rule ignores how factors combine, even if it explains the errors on seen cells too.
+        return False
+
+    def is_cause(self, id: str) -> bool | None:
+        """Whether the rule that explains the failure supports a finding."""
+        scores, failure = self.scores, self.failure
+        assert scores is not None and failure is not None  # noqa: PT018
+        if self.composes is True:
+            return False
+        if self.cause is not None:
+            return self.cause.finding == id
+        if scores.skill.value <= LEARNED_NOTHING or scores.cells_unseen < MIN_UNSEEN_CELLS:
+            return None
+        best = failure.best(id)
+        if best is None:
+            return None if failure.results else False
+        return False if best.share.high < EXPLAINS else None
+
+    def why_not(self, id: str, *, no_rule: str = "It explains nothing about these predictions.") -> str:
+        """Why a finding does not hold, or is unclear; `no_rule` if no rule that supports it applies."""
+        scores, failure, cause = self.scores, self.failure, self.cause
+        assert scores is not None and failure is not None  # noqa: PT018
+        if self.composes is True:
+            return "There is no failure to explain."
+        if scores.skill.value <= LEARNED_NOTHING and cause is None:
+            return "The model has not learned the seen combinations, so errors elsewhere say nothing."
+        if scores.cells_unseen < MIN_UNSEEN_CELLS:
+            few = count(scores.cells_unseen, "unseen cell")
+            are = "is" if scores.cells_unseen == 1 else "are"
+            return f"{few} {are} too few to tell (at least {MIN_UNSEEN_CELLS} are needed)."
+        best = failure.best(id)
+        if best is None:
+            return no_rule
+        # A share below one half is unclear only because its interval reaches above.
+        undecided = cause is None and best.share.value < EXPLAINS and not best.share.high < EXPLAINS
+        most = f" (95% interval: up to {percent(min(1.0, best.share.high))}); more unseen cells would decide"
+        above = most if undecided and np.isfinite(best.share.high) else ""
+        if best.share.value <= NEGLIGIBLE_SHARE:
+            return f"It explains none of the error on unseen cells{above}."
+        share = f"It would explain {percent(best.share.value)} of the error on unseen cells{above}"
+        if cause is not None and cause.finding:
+            title = title_of(cause.finding)
+            simpler = best.share.value >= cause.share.value
+            other = f"{title} is simpler and explains about as much" if simpler else f"{title} explains more"
+            return f"{share}; {other} ({percent(cause.share.value)})."
+        if cause is not None:
+            return f"{share}, but predicting nearly the same everywhere is a simpler explanation."
+        if explains(best) or best.share.value < EXPLAINS:
+            return f"{share}."
+        if best.p_value <= MAX_P_VALUE:
+            ends = " to ".join(percent(max(0.0, end)) for end in best.share.pair)
+            return f"{share} (95% interval: {ends}); more unseen cells would decide."
+        if best.p_value > UNINFORMATIVE_P_VALUE:
+            return f"{share}, but so it would in any other order of the predictions, which hardly vary."
+        luck = f"errors in random cells do as well in {percent(best.p_value)} of permutations"
+        return f"{share}, but {luck}; more unseen cells would decide."
+
+    def rule_details(self, id: str) -> dict[str, Any]:
+        """The share of the failure that the best rule for a finding explains, as plain values."""
+        best = None if self.failure is None else self.failure.best(id)
+        if best is None:
+            return {}
+        return {
+            "rule": best.rule.name,
+            "explains": plain(best.share.value),
+            "interval": [plain(end) for end in best.share.pair],
+            "chance": best.p_value,
+        }
+
+    # ---- inside the model -------------------------------------------------------------------------------------------
+
+    @property
+    def no_layers(self) -> tuple[bool, str]:
+        """Why there are no layers: whether the question could be asked at all, and a sentence."""
+        if self.run.error:
+            return True, "The model raised an error before its layers could be read."
+        if self.has_model:
+            how = "pass layers={'name': function of the inputs} or activations"
+            return False, f"The layers of this model cannot be read; {how}."
+        return False, "Needs layers: pass a model with its inputs, or activations."
+
+    @cached_property
+    def modularity(self) -> ModularityReport | str:
+        """The report on the modules of the weights, or why there is none."""
+        if self.weights is None:
+            return "Needs the weights of dense or convolutional layers in a chain."
+        net = read_net(self.weights)
+        shapes = [np.shape(one) for one in net.weights if np.ndim(one) in {2, 4}]
+        units = int(sum(shape[-2] for shape in shapes) + (shapes[-1][-1] if shapes else 0))
+        if units > MAX_MODULE_UNITS:
+            limit = f"an audit searches modules in up to {MAX_MODULE_UNITS:,}"
+            return f"The net has {units:,} units, and {limit}; `recombine modularity` takes more."
+        try:
+            return modularity_report(
+                self.weights,
+                # the adapter knows the orientation of a model's matrices; for those of the user it is inferred
+                orientation="inputs-first" if self.weights is self.run.weights else None,
+                permutations=20,
+                progress=partial(self.progress, "looking for modules"),
+            )
+        except InputError as error:
+            return f"The weights do not form a chain of layers: {error.got}."
+
+    @cached_property
+    def interaction(self) -> InteractionProfile | None:
+        """The interaction between slots of the inputs, if the model could be run and slots were named."""
+        if self.run.model is None or self.slots is None or self.run.error:
+            return None
+        latents = as_array("inputs", self.data.inputs)
+        if latents.ndim != 2:
+            raise InputError(
+                "slots", self.slots, f"inputs of shape (rows, latents); these are {latents.shape}"
+            )
+        return interaction_profile(self.run.model, np.unique(latents, axis=0), self.slots, seed=self.seed)
+
+
+def _reproducing(cells: Cells, failure: Failure) -> tuple[RuleResult, ...]:
+    """Rules that give nearly all of the variance of the predictions, however wrong these are, and the constant."""
+    predictions = cells.predictions[failure.cells].astype(np.float64)
+    spread = ((predictions - predictions.mean(axis=0)) ** 2).sum()
+    exact = [
+        one
+        for one in failure.results
+        if one.rule.name in {"given", "nearest", "additive"}
+        and one.residual.sum() <= (1 - ADDITIVE_PREDICTIONS) * spread
+    ]
+    return (*exact, *(one for one in failure.results if one.rule.name == "constant"))

@@ -1,0 +1,57 @@
+"""Does the model fall back on what it stored for seen combinations, or shrink where it stored nothing?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self, final
+
+import numpy as np
+
+from recombine.auditing.findings.evidence import AuditEvidence
+from recombine.auditing.findings.finding import Finding, as_share, plain
+from recombine.intervals import UNKNOWN
+from recombine.report import fixed, percent
+
+
+@final
+@dataclass(frozen=True)
+class MemorisationLeakFinding(Finding):
+    """Supported by the rules `slope`, `nearest` and `copy`; measured by the slope, or for labels by the best share."""
+
+    id: ClassVar[str] = "memorisation_leak"
+    title: ClassVar[str] = "memorisation leak"
+    question: ClassVar[str] = (
+        "Does it store whole combinations, so that new ones get copied or shrunken predictions?"
+    )
+
+    @classmethod
+    def measure(cls, evidence: AuditEvidence) -> Self:
+        """Answers the question from the evidence."""
+        if evidence.failure is None:
+            return cls.unclear(evidence.unjudged)
+        failure, cause = evidence.failure, evidence.cause
+        holds, best = evidence.is_cause(cls.id), failure.best(cls.id)
+        details = evidence.rule_details(cls.id)
+        regression = evidence.cells.kind == "regression"
+        if regression:
+            means, estimate = "slope of unseen predictions on the targets", failure.slope
+            details |= {"slope": plain(failure.slope.value), "slope_seen": plain(failure.slope_seen)}
+        else:
+            means = "share of the error that copies of seen cells explain"
+            estimate = as_share(best.share) if best else UNKNOWN
+        if holds and cause is not None and cause.rule.name == "slope":
+            kept = percent(max(0.0, failure.slope.value))
+            why = (
+                f"Unseen predictions vary {kept} as much as they should (seen ones {percent(failure.slope_seen)}): "
+                "the model stores whole combinations next to their parts, and that share is missing for new ones."
+            )
+        elif holds and cause is not None:
+            why = (
+                f"{percent(cause.share.value)} of the error is explained by copying a seen combination that shares "
+                "levels with the new one: the model looks up its memory instead of composing."
+            )
+        else:
+            why = evidence.why_not(cls.id)
+            if regression and evidence.composes is not True and np.isfinite(failure.slope.value):
+                why = f"Unseen predictions have a slope of {fixed(failure.slope.value, 2)} on the targets. {why}"
+        return cls(holds, estimate, means, why, details)

@@ -1,0 +1,1 @@
+"""Inside a model: running it, the activity and geometry of its layers, and their derivatives along factors."""

@@ -1,0 +1,149 @@
+"""Remedies that change the loss: another loss, or a penalty."""
+
+from __future__ import annotations
+
+from recombine.auditing.remedies.remedy import Remedy, lines
+
+
+def train_longer() -> Remedy:
+    """For models that have not learned the seen cells."""
+    return Remedy(
+        "train_longer",
+        "train until the seen combinations are right",
+        "The model has not learned the seen combinations; whether it composes can be asked afterwards.",
+        "",
+    )
+
+
+def squared_loss(framework: str) -> Remedy:
+    """For splits on which the largest margin is wrong."""
+    return Remedy(
+        "squared_loss",
+        "use squared loss instead of cross-entropy",
+        "On this split the largest margin, to which cross-entropy leads, is wrong on unseen cells; squared loss is "
+        "right.",
+        squared_loss_code(framework),
+    )
+
+
+def weighted_activity(framework: str) -> Remedy:
+    """For nets whose weights are mixed."""
+    return Remedy(
+        "weighted_activity",
+        "add the weighted-activity penalty, which leads to modules",
+        "The weights connect everything with everything; parts that are computed separately can be recombined.",
+        weighted_activity_code(framework),
+    )
+
+
+def compositional_contrast(framework: str) -> Remedy:
+    """For decoders with kinks, whose second derivatives are zero almost everywhere."""
+    return Remedy(
+        "compositional_contrast",
+        "penalise outputs that depend on several slots of the input",
+        "Slots that draw different outputs can be exchanged one by one. (This model has kinks, as ReLU nets do, so a "
+        "penalty on second derivatives would do nothing.)",
+        compositional_contrast_code(framework),
+    )
+
+
+def cross_hessian(framework: str) -> Remedy:
+    """For smooth decoders."""
+    return Remedy(
+        "cross_hessian",
+        "penalise interaction across slots of the input",
+        "Slots whose effects do not depend on each other can be exchanged one by one.",
+        cross_hessian_code(framework),
+    )
+
+
+def squared_loss_code(framework: str) -> str:
+    """Least squares on indicators."""
+    if framework == "torch":
+        return lines(
+            """
+            import torch
+
+            loss = ((net(x) - torch.nn.functional.one_hot(label, classes)) ** 2).mean()  # instead of cross_entropy
+            """
+        )
+    if framework == "jax":
+        return lines(
+            """
+            import jax
+
+            loss = ((jax.vmap(net)(x) - jax.nn.one_hot(label, classes)) ** 2).mean()  # instead of cross-entropy
+            """
+        )
+    return lines(
+        """
+        from sklearn.linear_model import RidgeClassifier
+
+        model = RidgeClassifier(alpha=1e-2).fit(x, label)  # squared loss on the same features
+        """
+    )
+
+
+def weighted_activity_code(framework: str) -> str:
+    """The penalty in a training loop."""
+    if framework == "torch":
+        return lines(
+            """
+            from recombine.torch import weighted_activity
+
+            loss = loss + 1e-3 * weighted_activity(net, x)
+            """
+        )
+    return lines(
+        """
+        from recombine.remedies import weighted_activity
+
+        loss = loss + 1e-3 * weighted_activity(net, x)  # an Equinox MLP or Sequential, or a net with stages
+        """
+    )
+
+
+def compositional_contrast_code(framework: str) -> str:
+    """The penalty on outputs that several parts reach."""
+    if framework == "torch":
+        return lines(
+            """
+            from recombine.torch import compositional_contrast
+
+            parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+            loss = loss + 1e-3 * compositional_contrast(lambda z: net(z.flatten(1)), parts)
+            """
+        )
+    return lines(
+        """
+        import jax
+        from recombine.remedies import compositional_contrast
+
+        parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+        decoder = lambda z: jax.vmap(net)(z.reshape(len(z), -1))
+        loss = loss + 1e-3 * compositional_contrast(decoder, parts)
+        """
+    )
+
+
+def cross_hessian_code(framework: str) -> str:
+    """The penalty on second derivatives across parts."""
+    if framework == "torch":
+        return lines(
+            """
+            from recombine.torch import cross_hessian
+
+            parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+            loss = loss + 1e-3 * cross_hessian(lambda z: net(z.flatten(1)), parts)
+            """
+        )
+    return lines(
+        """
+        import jax
+        from recombine.remedies import cross_hessian
+
+        parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
+        decoder = lambda z: jax.vmap(net)(z.reshape(len(z), -1))
+        loss = loss + 1e-3 * cross_hessian(decoder, parts, key=jax.random.key(0))
+        """
+    )

@@ -1,0 +1,124 @@
+"""A model's failure on unseen cells: what was tested, and how much each rule explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from recombine.auditing.cells import Cells, slope_from, slope_of, slope_parts, squared_lengths
+from recombine.auditing.rules.rule import Rule
+from recombine.auditing.rules.rule_test import (
+    RuleResult,
+    RuleTest,
+    centred,
+    draw_permutations,
+    is_image,
+)
+from recombine.auditing.thresholds import (
+    EXPLAINS,
+    EXPLAINS_ALL_LABELS,
+    EXPLAINS_SURELY,
+    LIKELIHOOD_RATIO,
+    MAX_CELL_PAIRS,
+    MAX_P_VALUE,
+    MAX_TESTED_CELLS,
+    MIN_TESTED_CELLS,
+    NO_ERROR,
+    NOISE_FACTOR,
+    RESIDUAL_RATIO,
+    RESIDUAL_SLACK,
+)
+from recombine.intervals import UNKNOWN, Estimate, Resampler
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """The unseen cells that were tested, their errors, and the result of every rule.
+
+    - `slope`, `slope_seen`: of predictions on targets, over unseen and over seen cells; NaN for labels.
+    """
+
+    cells: Int[np.ndarray, " cells"]
+    error: Float[np.ndarray, " cells"]
+    slope: Estimate
+    slope_seen: float
+    results: tuple[RuleResult, ...]
+
+    def best(self, finding: str) -> RuleResult | None:
+        """Of the rules that support a finding, the result that explains most."""
+        results = [one for one in self.results if one.finding == finding and np.isfinite(one.share.value)]
+        return max(results, key=lambda one: one.share.value, default=None)
+
+
+def apply_rules(cells: Cells, rules: Iterable[Rule], *, seed: int = 0) -> Failure:
+    """Tests rules on the unseen cells; none if there is no error to explain."""
+    rng = np.random.default_rng([seed, 67])
+    index = cells.outside
+    most = min(MAX_TESTED_CELLS, max(MIN_TESTED_CELLS, MAX_CELL_PAIRS // max(1, int(cells.seen.sum()))))
+    if len(index) > most:
+        index = np.sort(rng.choice(index, most, replace=False))
+    targets, predictions = (x[index].astype(np.float64) for x in (cells.targets, cells.predictions))
+    error = (
+        2 - 2 * (predictions * targets).sum(axis=1)
+        if cells.kind == "classification"
+        else squared_lengths(predictions - targets)
+    )
+    sampler = Resampler((len(index),), seed=seed)
+    slope, slope_seen = _slopes(cells, index, sampler)
+    scale = cells.error_of_constant[index].mean() * targets.shape[1]
+    noise = NOISE_FACTOR * float(cells.error_noise[index].sum())
+    if len(index) < 2 or error.sum() <= max(noise, NO_ERROR * scale * len(index), 1e-300):
+        return Failure(index, error, slope, slope_seen, ())
+    reference = np.minimum(error, squared_lengths(centred(predictions))) if is_image(cells) else error
+    permutations = draw_permutations(cells.kind, targets, predictions, rng)
+    test = RuleTest(cells, index, targets, predictions, error, reference, permutations, sampler)
+    results = tuple(result for rule in rules for result in rule.results(test))
+    return Failure(index, error, slope, slope_seen, results)
+
+
+def _slopes(cells: Cells, index: np.ndarray, sampler: Resampler) -> tuple[Estimate, float]:
+    """The slope of predictions on targets over unseen cells, with its interval, and over seen cells."""
+    if cells.kind == "classification":
+        return UNKNOWN, np.nan
+    draws = slope_from(sampler.means(0, slope_parts(cells, index)))
+    return sampler.estimate(slope_of(cells, index), draws, [0]), slope_of(cells, cells.inside)
+
+
+def explains(one: RuleResult) -> bool:
+    """Whether a rule explains most of the failure, beyond chance and beyond the choice of cells."""
+    return one.p_value <= MAX_P_VALUE and one.share.value >= EXPLAINS and one.share.low >= EXPLAINS_SURELY
+
+
+def simplest(results: Sequence[RuleResult], *, learned: bool, additive: bool) -> RuleResult | None:
+    """The simplest of the rules that explain the failure about equally well; `None` if none explains it.
+
+    - `learned`: whether the model knows the seen cells. If it does and predicts a constant for unseen ones, nothing
+        that it stored reaches them, the extreme case of a leak; if it does not, it has learned nothing.
+    - `additive`: whether the model's predictions for seen cells are sums of effects, too.
+    """
+    able = [one for one in results if explains(one)]
+    labels = all(np.isfinite(one.likelihood) for one in able)
+    # A function of one factor is fitted to the very predictions that it explains, so other rules take precedence,
+    # unless it explains all labels, which is not an accident.
+    wholly = [one for one in able if labels and one.share.value >= EXPLAINS_ALL_LABELS]
+    able = [one for one in able if one.rule.name != "function" or one in wholly] or able
+    if not able:
+        return None
+    if labels:
+        most = max(one.likelihood for one in able)
+        close = [one for one in able if one.likelihood >= most - np.log(LIKELIHOOD_RATIO)]
+    else:
+        least = RESIDUAL_RATIO * max(0.0, min(1 - one.share.value for one in able)) + RESIDUAL_SLACK
+        close = [one for one in able if 1 - one.share.value <= least]
+
+    def simplicity(one: RuleResult) -> tuple[float, int, int]:
+        other = one.rule.rank_if_additive if additive else None
+        return one.rule.rank if other is None else other, one.order, len(one.factors)
+
+    best = min(close, key=simplicity)
+    if best.rule.name == "constant" and learned:
+        return next((one for one in results if one.rule.name == "slope"), best)
+    return best

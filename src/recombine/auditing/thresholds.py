@@ -1,0 +1,186 @@
+"""Every threshold and limit of an audit, each with its reason.
+
+Thresholds decide what a report says; limits bound the work. Shares are between 0 and 1. "With 95% confidence" means
+that the bound holds at the unfavourable end of the 95% interval.
+"""
+
+from __future__ import annotations
+
+# ---- does the model compose? ---------------------------------------------------------------------------------------
+
+COMPOSES = 0.9
+"""A model composes if its unseen error covers at least this share of the way from a constant's error to its seen
+error,"""
+COMPOSES_SURELY = 0.75
+"""and at least this share with 95% confidence. It does not compose if the whole interval lies below `COMPOSES`."""
+LEARNED = 0.5
+"""A model that removes less than this share of a constant's error on seen cells has learned the task only in part."""
+LEARNED_NOTHING = 0.1
+"""A model that removes no more than this has learned nothing, so there is nothing that could carry over."""
+SLIGHT_ERROR = {"regression": 0.01, "classification": 0.1}
+"""If a model composes, errors up to this share of a constant's need no explanation. (Predictions that keep nine tenths
+of their size have a hundredth of a constant's squared error.)"""
+ROUNDING_ERROR = 1e-12
+"""An error below this share of a constant's is rounding."""
+
+# ---- which rule explains a failure? --------------------------------------------------------------------------------
+
+EXPLAINS = 0.5
+"""A rule explains a failure if it accounts for at least this share of it: more than everything else together,"""
+EXPLAINS_SURELY = 0.2
+"""for at least this share with 95% confidence,"""
+MAX_P_VALUE = 0.02
+"""and if the permutation test gives at most this p-value. It is below 0.05 because several rules are tested."""
+UNINFORMATIVE_P_VALUE = 0.9
+"""If this many permutations do as well as the data, more cells of the same kind would not help."""
+ACCOUNTS_FOR_ALL = 0.9
+"""For a classifier that has learned nothing, a rule must account for this share of the failure with 95% confidence."""
+EXPLAINS_ALL_LABELS = 0.95
+"""A function of one factor is fitted to the predictions it explains, so other rules take precedence unless it explains
+this share of the labels."""
+LIKELIHOOD_RATIO = 20.0
+"""Two rules explain labels equally well if one makes them at most this many times as probable as the other."""
+RESIDUAL_RATIO, RESIDUAL_SLACK = 1.25, 0.001
+"""Two rules explain quantities equally well if one leaves at most 1.25 times as much unexplained, plus a thousandth."""
+PARTIAL_SHARE = 0.25
+"""If no rule explains the failure, the verdict mentions the best one from this share on."""
+NEGLIGIBLE_SHARE = 0.005
+"""Shares up to this are reported as nothing, since they would be printed as 0%."""
+MIN_UNSEEN_CELLS = 5
+"""With fewer unseen cells no permutation test can reach a small p-value."""
+NO_ERROR = 1e-9
+"""Errors below this share of a constant's need no explanation,"""
+NOISE_FACTOR = 1.5
+"""nor do errors below this multiple of what the variation of rows within cells accounts for."""
+
+# ---- single rules --------------------------------------------------------------------------------------------------
+
+ADDITIVE_TASK = 0.05
+"""A task is a sum of effects if the sums leave less than this share of the variance of the unseen targets."""
+TARGET_NOISE_FACTOR = 1.25
+"""The part of that variance which is noise in the targets is known only to about a quarter."""
+ADDITIVE_PREDICTIONS = 0.99
+"""Predictions are sums of effects of single factors if these explain this share of their variance."""
+NEARLY_CONSTANT = 0.1
+"""Predictions hardly vary if their distance to a constant is at most this share of the targets' distance to it."""
+NOT_SHRUNKEN = 0.9
+"""Predictions with a slope on the targets of at least this, relative to seen cells, are not shrunken,"""
+REVERSED_SLOPE = -0.1
+"""and those with a slope below this are reversed, which is not a leak either."""
+MIN_IMAGE_OUTPUTS = 16
+"""With fewer outputs than this, a sum of images cannot be distinguished from other vectors."""
+MOSTLY_WRONG_LABELS = 0.8
+"""If more than this share of labels is wrong, moving the wrong labels to other cells leaves no choice."""
+
+# ---- units of the predictions --------------------------------------------------------------------------------------
+
+SAME_UP_TO_UNITS = 0.95
+"""Predictions are in other units if a line on the targets explains this share of them on training rows,"""
+MISCALIBRATED = 0.05
+"""and if without that line their error is above this share of a constant's,"""
+CAUTIOUS_SLOPE, CAUTIOUS_OFFSET = 0.5, 0.1
+"""unless they are the targets shrunken towards their mean, as a cautious model's are: a slope from 0.5 to 1, and a mean
+that is off by at most a tenth of the standard deviation."""
+MIN_REPLICATES = 5
+"""Noise is estimated from at least this many rows beyond the first of their cell."""
+
+# ---- the forecast from the split -----------------------------------------------------------------------------------
+
+RETENTION_AT_RISK = 0.6
+"""A cell is at risk if its prediction is forecast to shrink below this share of its size."""
+ADDITIVE_TARGETS = 0.99
+"""Seen targets are additive if sums of effects explain this share of their variance (or labels)."""
+WRONG_CELL = 0.1
+"""A cell is wrong if its error is above this share of a constant's and above the errors of almost all seen cells,"""
+SEEN_QUANTILE = 0.95
+"""that is, above this quantile of them,"""
+HOPELESS_CELL = 0.5
+"""or above this share of a constant's, even if seen cells are no better."""
+WRONG_LABELS = 0.5
+"""With labels, a cell is wrong if more than this share of its rows is."""
+
+# ---- layers, weights and derivatives -------------------------------------------------------------------------------
+
+READABLE = 0.8
+"""A factor can be decoded from a layer if at least this share of it is predicted for held-out cells (R², or accuracy
+above guessing)."""
+FACTORISATION_FALL = 0.1
+"""Factors are re-entangled if the factorisation score falls by at least this (it runs from 0.5 to 1),"""
+FACTORISATION_FALL_SURELY = 0.03
+"""and by at least this with 95% confidence,"""
+FACTORISATION_SLACK = 0.05
+"""unless it stays within this of what the targets, or random directions in as few dimensions, have."""
+WARPED = 0.3
+"""A layer is warped if unseen cells have at least twice (10^0.3), or at most half, the volume of seen cells,"""
+WARPED_SURELY = 0.1
+"""and 1.25 times (10^0.1) with 95% confidence, both relative to the input."""
+RETENTION_SALIENT = 0.8
+"""Saliences favour whole combinations if less than this share of a prediction is forecast to remain on unseen cells."""
+INTERACTS = 0.05
+"""Slots interact if more than this share of second derivatives crosses them; below, it is numerical error."""
+SAME_LINE = 1e-6
+"""An input column is a factor if a line on the factor leaves at most this share of its variance,"""
+COLUMN_CHANGES = 4.0
+"""and if no other column changes with the factor: ratio of variances between and within cells (an F test)."""
+MIN_ORDERED_LEVELS = 3
+"""Two levels say nothing about what lies between them."""
+MIN_DECODED_CELLS = 12
+"""With fewer cells, no decoding can be cross-validated."""
+
+# ---- how outputs are read ------------------------------------------------------------------------------------------
+
+MAX_CLASSES = {"i": 200, "u": 200, "b": 2, "f": 10}
+"""Whole numbers with more different values than this, by kind of array, are quantities. Fewer are allowed for real
+numbers."""
+LOGIT_SHARE = 0.25
+"""Scores of two classes are log-odds if more than this share lies outside -0.5 to 1.5."""
+UNEVEN_LABELS = 1.5
+"""Weighting rows can help if the commonest label of a level has this many times as many rows as the rarest."""
+
+# ---- limits of the work --------------------------------------------------------------------------------------------
+
+PERMUTATIONS = 999
+"""The smallest p-value is then 0.001."""
+MAX_TESTED_CELLS, MIN_TESTED_CELLS, MAX_CELL_PAIRS = 400, 100, 4_000_000
+"""Unseen cells on which rules are tested; more are sampled, and fewer if there are very many seen cells to compare
+with."""
+MAX_BASELINE_CELLS = 500
+"""Unseen cells on which baselines are measured; more are sampled."""
+MAX_FUNCTION_OUTPUTS, FUNCTION_PERMUTATIONS = 64, 299
+"""Outputs up to which a function of one factor is tested, and in how many permutations."""
+MAX_NEIGHBOURS = 200
+"""Nearest seen cells among which a copy is looked for."""
+MAX_MIXED_IMAGES, MIXTURE_PARTNERS = 48, 12
+"""Unseen images that are fitted by mixtures, and the errors of other cells with which each is permuted."""
+MAX_EFFECTS = 1500
+"""Seen conjunctions up to which sums of effects are fitted: their normal equations are dense."""
+EFFECT_RIDGE = 1e-10
+"""Share of the largest entry that makes normal equations regular; the fit is then the one with the smallest norm."""
+MAX_LOGIT_CELLS, LOGIT_COST = 2000, 100.0
+"""Seen cells from which sums of scores are fitted, and the cost of their misfit relative to the size of effects."""
+CELL_PAIR_BLOCK = 2**24
+"""Pairs of cells that are compared at a time."""
+MAX_FORECAST_CELLS = 20_000
+"""With more cells, the forecast is about single factors only, because pairs would take long."""
+MAX_LAYERS = 12
+"""Layers that are examined if the user names none; of more, these are spread evenly."""
+MAX_DECODED_CELLS = 300
+"""Cells from which factors are decoded; more are sampled."""
+MAX_COMPARED_CELLS = 300
+"""Cells whose similarities make up the saliences; more are sampled."""
+MAX_RETENTION_TARGETS, MAX_RETENTION_CELLS = 300, 1500
+"""Unseen and seen cells for which the kernel theory is solved; more are sampled."""
+MAX_MODULE_UNITS = 2500
+"""Units up to which modules are searched during an audit; `recombine modularity` takes more."""
+MAX_FACTOR_COLUMNS = 64
+"""Inputs with more columns than this are codes or images, not factors."""
+MAX_DERIVATIVE_ROWS = 2000
+"""Rows at which derivatives along factors are taken."""
+DIFFERENCE_STEP = 5e-3
+"""Half-width of finite differences, as a share of the column's standard deviation."""
+MAX_KEPT_UNITS, MIN_KEPT_UNITS = 2048, 128
+"""Units that are kept of a layer. Wider layers are sketched, which keeps inner products up to 1 / sqrt(units)."""
+MAX_ACTIVITY_BYTES = 2**30
+"""For the cell means of all layers together."""
+MAX_SAMPLED_ROWS = 400
+"""Rows whose activity is kept as it is."""

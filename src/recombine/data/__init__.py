@@ -1,0 +1,76 @@
+"""Users' data: the only code that reads tables, arrays and weights from files and from memory, and checks them.
+
+A table is a `DataTable` of `DataColumn`s; the different values of a column are `Levels`. Layers above turn them into a
+space and a split (`recombine.spaces.observations`). Names are imported when they are used, because the code that reads
+arrays does not need Polars.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recombine.data.archives import check_unpacked_size
+    from recombine.data.arrays import as_array, as_numbers, read_array, read_arrays, read_xy
+    from recombine.data.columns import DataColumn, as_column
+    from recombine.data.export import check_table_path, csv_bytes, write_table
+    from recombine.data.levels import Levels, binned, levels_of
+    from recombine.data.nets import NetArrays, natural, read_activations, read_net
+    from recombine.data.tables import DataTable, read_table
+
+_HOME_OF = {
+    "DataColumn": "columns",
+    "Levels": "levels",
+    "NetArrays": "nets",
+    "DataTable": "tables",
+    "as_array": "arrays",
+    "as_column": "columns",
+    "as_numbers": "arrays",
+    "binned": "levels",
+    "check_table_path": "export",
+    "check_unpacked_size": "archives",
+    "csv_bytes": "export",
+    "levels_of": "levels",
+    "natural": "nets",
+    "read_activations": "nets",
+    "read_array": "arrays",
+    "read_arrays": "arrays",
+    "read_net": "nets",
+    "read_table": "tables",
+    "read_xy": "arrays",
+    "write_table": "export",
+}
+
+__all__ = [
+    "DataColumn",
+    "DataTable",
+    "Levels",
+    "NetArrays",
+    "as_array",
+    "as_column",
+    "as_numbers",
+    "binned",
+    "check_table_path",
+    "check_unpacked_size",
+    "csv_bytes",
+    "levels_of",
+    "natural",
+    "read_activations",
+    "read_array",
+    "read_arrays",
+    "read_net",
+    "read_table",
+    "read_xy",
+    "write_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(import_module(f"recombine.data.{_HOME_OF[name]}"), name)
+    raise AttributeError(f"module 'recombine.data' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,35 @@
+"""JSON lines: one object per line, whose keys are the columns. Values keep the types that JSON gives them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from recombine.data.delimited import decoded
+from recombine.errors import InputError
+
+
+def read_json_lines(field: str, source: Path | bytes) -> dict[str, list[Any]]:
+    """The columns of a file of JSON lines; a key that a line lacks is missing there (`None`)."""
+    shown = "standard input" if isinstance(source, bytes) else str(source)
+    text = decoded(field, shown, source if isinstance(source, bytes) else source.read_bytes())
+    columns: dict[str, list[Any]] = {}
+    count = 0
+    # Not str.splitlines, which would also split at separators that JSON allows within a string.
+    for number, line in enumerate(text.removeprefix("\ufeff").replace("\r", "\n").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            got = f"line {number} of {shown}"
+            raise InputError(field, got, 'JSON lines: an object on every line, such as {"colour": "red"}')
+        for name in row.keys() - columns.keys():
+            columns[name] = [None] * count
+        for name, values in columns.items():
+            values.append(row.get(name))
+        count += 1
+    return columns

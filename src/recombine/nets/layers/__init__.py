@@ -1,0 +1,1 @@
+"""Layers by name: dense, convolution, normalisation, activations, attention, noise, residual blocks."""

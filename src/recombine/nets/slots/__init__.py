@@ -1,0 +1,1 @@
+"""Encoders, decoders and autoencoders whose latents come in slots."""

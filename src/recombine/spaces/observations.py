@@ -1,0 +1,375 @@
+"""A user's table as cells of a space: which columns are factors, and which rows are for training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jaxtyping import Bool, Float, Int
+
+from recombine.data.arrays import as_array
+from recombine.data.columns import DataColumn, as_column, number_as_written
+from recombine.data.levels import Levels, binned, levels_of
+from recombine.data.limits import MAX_FACTORS, check_name
+from recombine.data.tables import DataTable, did_you_mean, read_table
+from recombine.errors import InputError
+from recombine.spaces.factors import Space
+
+MAX_CELLS = 2**62
+"""Cells are numbered in 64 bits."""
+MAX_REAL_LEVELS = 30
+"""A column of fractional numbers with more different values than this is not a factor unless it is binned."""
+
+Names = str | Sequence[str]
+"""Names of columns: `["colour", "shape"]`, or `"colour,shape"` as on the command line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """The rows of a table as cells.
+
+    - `name`: of the table, for messages.
+    - `space`: factors with all levels that occur in any row.
+    - `cells`: `(rows, factors)` level indices.
+    - `seen`: `(rows,)`, true for training rows.
+    - `target`: `(rows,)` labels, if there are any; missing labels are None or NaN.
+    - `cost`: `(rows,)` what one more example of the row's cell would cost, if known.
+    - `content`: the other columns as one number per row, which is equal for equal rows; `None` if there are no other
+        columns, or some that cannot be compared.
+    - `bins`: for binned columns, the ranges that became levels.
+    """
+
+    name: str
+    space: Space
+    cells: Int[np.ndarray, "rows factors"]
+    seen: Bool[np.ndarray, " rows"]
+    target: np.ndarray | None
+    cost: Float[np.ndarray, " rows"] | None
+    content: Int[np.ndarray, " rows"] | None
+    bins: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def train(self) -> Int[np.ndarray, "train factors"]:
+        """The different training cells, in C order."""
+        codes = np.unique(self.codes[self.seen])
+        return np.stack(np.unravel_index(codes, self.space.shape), axis=1)
+
+    @cached_property
+    def codes(self) -> Int[np.ndarray, " rows"]:
+        """The cell number of every row."""
+        return np.ravel_multi_index(tuple(self.cells.T), self.space.shape)
+
+    def level_index(self, field: str, name: str, level: Any) -> int:
+        """The index of a level of a factor; errors speak of `field`.
+
+        A level is found by its value, or by its text as on the command line; a number in any notation.
+        """
+        if not isinstance(name, str) or name not in self.space.names:
+            raise InputError(field, name, f"a factor: {', '.join(self.space.names)}")
+        levels = self.space.factors[self.space.axis(name)].levels
+        text = [str(known) for known in levels]
+        if str(level) in text:
+            return text.index(str(level))
+        if not isinstance(levels[0], str | bool):
+            number = _number(level)
+            if number is not None and number in levels:
+                return levels.index(number)
+        raise InputError(field, f"{name}={level}"[:200], f"a level of {name}: {', '.join(text[:12])}")
+
+    def describe(self, cell: Iterable[Any]) -> dict[str, Any]:
+        """A cell's levels by factor."""
+        return {
+            factor.name: factor.levels[int(level)]
+            for factor, level in zip(self.space.factors, cell, strict=True)
+        }
+
+
+def observe(
+    table: Any = None,
+    *,
+    factors: Names | Mapping[str, Any] | None,
+    seen: Any,
+    target: Any = None,
+    cost: Any = None,
+    bins: Mapping[str, int] | None = None,
+) -> Observations:
+    """Reads a table and checks it.
+
+    **Arguments:**
+
+    - `table`: whatever `recombine.data.read_table` reads: a file, a data frame, a mapping of columns. Or `None`, with
+        `factors` as a mapping of names to columns.
+    - `factors`: columns whose different values are the levels.
+    - `seen`: which rows are for training: `"split=train"`, `"split!=test"`, a column of true and false, or an array
+        with true or false for each row.
+    - `target`: the column of labels, or an array `(rows,)`.
+    - `cost`: a column with what one more example of the row's cell costs, or an array `(rows,)`.
+    - `bins`: for columns of real numbers, into how many ranges with about equally many rows they are cut.
+
+    ```python
+    >>> from recombine.spaces.observations import observe
+    >>> rows = observe(factors={"colour": ["red", "red", "blue"], "size": [1, 2, 1]}, seen=[True, True, False])
+    >>> rows.space.factors[0].levels, rows.cells.tolist()
+    (('blue', 'red'), [[1, 0], [1, 1], [0, 0]])
+
+    ```
+    """
+    table, names = table_and_factors(table, factors)
+    condition = _condition(seen) if isinstance(seen, str) else None
+    columns = [(names, "factors"), ([] if condition is None else [condition[0]], "seen")]
+    columns += [
+        ([value], field) for field, value in (("target", target), ("cost", cost)) if isinstance(value, str)
+    ]
+    needed = {name: field for listed, field in columns for name in listed}
+    source = read_table(table, needed)
+    rows = source.rows(list(needed))
+    marked = {value for value in (condition and condition[0], target) if isinstance(value, str)}
+    for clash in sorted(marked & set(names)):
+        raise InputError("factors", clash, "columns other than the training mark and the target")
+    training = _training(source, condition, seen, rows)
+    levels = _levels(source, names, bins)
+    used = {*names, *(value for value in (condition and condition[0], cost) if isinstance(value, str))}
+    return Observations(
+        source.name,
+        _space(levels),
+        np.stack([found.codes for found in levels.values()], axis=1),
+        training,
+        None if target is None else _target(source, target, rows),
+        None if cost is None else _cost(source, cost, rows),
+        source.content([name for name in source.names if name not in used], rows),
+        {name: found.ranges for name, found in levels.items() if found.ranges is not None},
+    )
+
+
+def cells_and_training_rows(
+    table: Any, factors: Any, seen: Any
+) -> tuple[dict[str, list[Any]], Int[np.ndarray, "rows factors"], Bool[np.ndarray, " rows"]]:
+    """The levels of every factor, the level indices of every row, and the training rows: no more than a split needs.
+
+    Unlike `observe`, this takes factors with one level, and factors with a level for every row.
+    """
+    table, names = table_and_factors(table, factors)
+    condition = _condition(seen) if isinstance(seen, str) else None
+    needed = dict.fromkeys(names, "factors") | ({} if condition is None else {condition[0]: "seen"})
+    source = read_table(table, needed)
+    training = _training(source, condition, seen, source.rows(list(needed)))
+    levels = {name: levels_of(source.column(f"factor {name!r}", name)) for name in names}
+    codes = np.stack([found.codes for found in levels.values()], axis=1)
+    return {name: found.levels for name, found in levels.items()}, codes, training
+
+
+def table_and_factors(table: Any, factors: Any) -> tuple[Any, list[str]]:
+    """The table and the names of its factors; without a table, `factors` holds the columns themselves."""
+    if table is None:
+        columns = factors if isinstance(factors, Mapping) else getattr(factors, "columns", None)
+        if columns is None:
+            raise InputError("table", None, "a table, or factors as a mapping of names to columns")
+        names = [str(name) for name in columns]
+        table, factors = factors, names
+    elif isinstance(factors, Mapping):
+        raise InputError("factors", "columns next to a table", "names of columns, or no table")
+    names = column_names("factors", factors)
+    if not names:
+        raise InputError("factors", names, "at least one column")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError("factors", twice[0], "each column once")
+    if len(names) > MAX_FACTORS:
+        raise InputError("factors", f"{len(names):,} factors", f"at most {MAX_FACTORS}")
+    return table, names
+
+
+def column_names(field: str, names: Any) -> list[str]:
+    """Names of columns from a list, or from a text with commas between them.
+
+    ```python
+    >>> from recombine.spaces.observations import column_names
+    >>> column_names("factors", "colour, shape")
+    ['colour', 'shape']
+
+    ```
+    """
+    if isinstance(names, str):
+        return [name.strip() for name in names.split(",") if name.strip()]
+    if isinstance(names, np.ndarray):
+        names = names.tolist()
+    if not isinstance(names, Sequence | set | frozenset | pl.Series) or isinstance(names, bytes):
+        shown = names if names is None or isinstance(names, int | float) else type(names).__name__
+        raise InputError(field, shown, "names of columns, such as ['colour', 'shape']")
+    for name in names:
+        if not isinstance(name, str):
+            shown = name if isinstance(name, int | float) or name is None else type(name).__name__
+            raise InputError(field, shown, "names of columns, such as ['colour', 'shape']")
+        check_name(field, name)
+    return [str(name) for name in (sorted(names) if isinstance(names, set | frozenset) else names)]
+
+
+def training_rows(seen: Any, rows: int) -> Bool[np.ndarray, " rows"]:
+    """An array of true and false (or 1 and 0) as the training rows."""
+    expected = f"true or false for each of the {rows} rows, such as split == 'train'"
+    if seen is None:
+        raise InputError(
+            "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
+        )
+    marks = as_array("seen", seen)
+    if marks.shape != (rows,):
+        raise InputError("seen", f"shape {marks.shape}", expected)
+    if marks.dtype.kind not in "biuf" or (marks.dtype != bool and not np.isin(marks, [0, 1]).all()):
+        raise InputError("seen", f"values of type {marks.dtype}", expected)
+    if not marks.any():
+        raise InputError("seen", "no training row", "at least one")
+    return marks.astype(bool)
+
+
+def _space(levels: Mapping[str, Levels]) -> Space:
+    combinations = prod(len(found.levels) for found in levels.values())
+    if combinations >= MAX_CELLS:
+        got = f"{len(levels)} factors with {combinations:.0e} combinations"
+        expected = f"fewer factors or levels, for less than {MAX_CELLS:.0e} combinations"
+        raise InputError("factors", got, expected)
+    return Space({name: found.levels for name, found in levels.items()})
+
+
+def _levels(table: DataTable, names: Sequence[str], bins: Any) -> dict[str, Levels]:
+    if bins is not None and not isinstance(bins, Mapping):
+        raise InputError("bins", type(bins).__name__, "numbers of ranges by factor, such as {'weight': 4}")
+    for name in bins or {}:
+        if name not in names:
+            raise InputError("bins", name, f"one of the factors: {', '.join(names)}")
+    levels = {}
+    for name in names:
+        column = table.column(f"factor {name!r}", name)
+        levels[name] = binned(column, bins[name]) if bins and name in bins else _recurring(column)
+    return levels
+
+
+def _recurring(column: DataColumn) -> Levels:
+    """The levels of a column that can be a factor: more than one of them, and some that recur."""
+    field, found = f"factor {column.name!r}", levels_of(column)
+    if len(found.levels) == 1:
+        got = f"the one level {found.levels[0]!r}"
+        raise InputError(field, got, "at least two levels; leave the column out of the factors")
+    if isinstance(found.levels[0], float) and len(found.levels) > MAX_REAL_LEVELS:
+        got = f"{len(found.levels)} different real numbers"
+        raise InputError(field, got, f"levels; cut it into ranges with bins, such as {column.name}=5")
+    if len(found.levels) == len(column) and len(column) > 2:
+        got = f"as many levels as rows ({len(column)})"
+        expected = "a factor whose levels recur; an identifier makes every row a cell of its own"
+        raise InputError(field, got, expected)
+    return found
+
+
+def _condition(seen: str) -> tuple[str, str, str]:
+    """DataColumn, comparison (`=`, `!=` or nothing) and value."""
+    for sign in ("!=", "="):
+        column, present, value = seen.partition(sign)
+        if present and not column.endswith("!"):
+            return column.strip(), sign, value.strip()
+    return seen.strip(), "", ""
+
+
+def _training(
+    table: DataTable, condition: tuple[str, str, str] | None, seen: Any, rows: int
+) -> Bool[np.ndarray, " rows"]:
+    if condition is None:
+        return training_rows(seen, rows)
+    name, sign, value = condition
+    column = table.column("seen", name)
+    marks = _comparison(column, sign, value) if sign else _true_or_false(column)
+    if not marks.any():
+        known = ", ".join(_texts(column)[:8])
+        raise InputError(
+            "seen", seen, f"at least one training row; {table.name} has none ({name} is {known})"
+        )
+    return marks
+
+
+def _comparison(column: DataColumn, sign: str, value: str) -> Bool[np.ndarray, " rows"]:
+    values = column.values
+    equal: pl.Series | None
+    if column.is_text:
+        text = values.fill_null("")
+        equal = text == value
+    elif values.dtype == pl.Boolean:
+        truth = {"true": True, "1": True, "false": False, "0": False}.get(value.lower())
+        equal = None if truth is None else (values == truth).fill_null(False)
+    else:
+        number = _number(value)
+        equal = None if number is None else (values == number).fill_null(False)
+    if equal is None or not equal.any():
+        near = did_you_mean(value, _texts(column), "values")
+        raise InputError(
+            "seen", f"{column.name}{sign}{value}"[:200], f"a value that column {column.name!r} has{near}"
+        )
+    return (equal if sign == "=" else ~equal).to_numpy()
+
+
+def _true_or_false(column: DataColumn) -> Bool[np.ndarray, " rows"]:
+    values = column.values
+    if not values.null_count():
+        if values.dtype == pl.Boolean:
+            return values.to_numpy()
+        if values.dtype.is_numeric() and ((values == 0) | (values == 1)).all():
+            return (values == 1).to_numpy()
+        if column.is_text:
+            text = values.str.to_lowercase()
+            if text.is_in(["true", "false", "0", "1"]).all():
+                return text.is_in(["true", "1"]).to_numpy()
+    example = values[0]
+    raise InputError(
+        "seen",
+        column.name,
+        f"COLUMN=VALUE, since column {column.name!r} is not true or false (it has {example!r})",
+    )
+
+
+def _texts(column: DataColumn) -> list[str]:
+    """The different values as text, some of them if there are many."""
+    return [str(value) for value in column.values.drop_nulls().unique().sort().head(1000).to_list()]
+
+
+def _number(value: Any) -> int | float | None:
+    if isinstance(value, str):
+        exact = number_as_written(value)
+        if exact is not None:
+            return exact
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _target(table: DataTable, target: Any, rows: int) -> np.ndarray:
+    if isinstance(target, str):
+        return table.column("target", target).quantities()
+    return _per_row("target", target, rows).quantities()
+
+
+def _cost(table: DataTable, cost: Any, rows: int) -> Float[np.ndarray, " rows"]:
+    column = table.column("cost", cost) if isinstance(cost, str) else _per_row("cost", cost, rows)
+    field = f"cost {cost!r}" if isinstance(cost, str) else "cost"
+    numbers = column.quantities()
+    if numbers.dtype == object:
+        words = [str(value) for value in numbers.tolist()]
+        row = next((row for row, word in enumerate(words) if _number(word) is None), 0)
+        raise InputError(field, f"{column.values[row]!r} in row {row + 1}", "numbers of at least 0")
+    bad = ~np.isfinite(numbers) | (numbers < 0)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(field, f"{column.values[row]!r} in row {row + 1}", "numbers of at least 0")
+    return numbers
+
+
+def _per_row(field: str, values: Any, rows: int) -> DataColumn:
+    column = as_column(field, values, name=field)
+    if len(column) != rows:
+        raise InputError(
+            field, f"{len(column)} values", f"one for each of the {rows} rows, or a column's name"
+        )
+    return column

@@ -1,0 +1,1 @@
+"""Functions of latents in slots, with a known order of interaction."""

@@ -1,0 +1,1 @@
+"""Classes of images to draw examples from, and symbols shown as images."""

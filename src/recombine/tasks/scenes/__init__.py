@@ -1,0 +1,1 @@
+"""Scenes of several objects, with masks, true recombinations and held-out supports."""

@@ -1,0 +1,108 @@
+"""Targets and predictions of every form end up in one, and bad ones are refused in a line."""
+
+import numpy as np
+import pytest
+
+from recombine import InputError
+from recombine.auditing.outputs import read_outputs
+
+
+def labels(found):
+    return [found.classes[i] for i in found.predictions.argmax(axis=1)]
+
+
+def test_words_are_classes():
+    found = read_outputs(np.array(["cat", "dog", "cat"]), np.array(["dog", "dog", "fox"], dtype=object))
+    assert found.kind == "classification"
+    assert found.classes == ("cat", "dog", "fox")
+    assert found.row_errors().tolist() == [1, 0, 1]
+
+
+def test_scores_name_the_largest():
+    found = read_outputs(np.array([0, 2, 1]), np.array([[0.1, 5.0, 2.0], [0.0, 0.1, 0.2], [1.0, 9.0, 3.0]]))
+    assert found.kind == "classification"
+    assert labels(found) == [1, 2, 1]
+
+
+def test_scores_of_words_follow_classes_if_given():
+    found = read_outputs(
+        np.array(["dog", "cat"]), np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]]), classes=["dog", "fox", "cat"]
+    )
+    assert labels(found) == ["dog", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("target", "scores", "wanted"),
+    [
+        ([0, 1, 1], [0.2, 0.4, 0.9], [0, 0, 1]),
+        ([0, 1, 1], [-9.0, 0.3, 8.0], [0, 1, 1]),
+        ([-1, 1, 1], [-0.1, 0.1, -2.0], [-1, 1, -1]),
+        ([False, True, True], [0.1, 0.6, 0.7], [0, 1, 1]),
+    ],
+    ids=["probabilities", "log-odds", "signs", "booleans"],
+)
+def test_two_classes_by_one_score(target, scores, wanted):
+    assert labels(read_outputs(np.array(target), np.array(scores))) == wanted
+
+
+def test_whole_numbers_that_are_labels_and_quantities():
+    target = np.array([3, 5, 7, 3])
+    assert read_outputs(target, np.array([3, 3, 7, 5])).kind == "classification"
+    assert read_outputs(target, np.array([3.2, 3.0, 7.0, 5.0])).kind == "regression"
+    assert read_outputs(target, np.array([3, 3, 7, 5]), kind="regression").row_errors().tolist() == [
+        0,
+        4,
+        0,
+        4,
+    ]
+
+
+def test_pictures_keep_their_shape():
+    target = np.zeros((4, 5, 6))
+    target[1] = 2.0
+    found = read_outputs(target, np.ones((4, 5, 6), dtype=np.float32))
+    assert found.shape == (5, 6)
+    assert found.predictions.shape == (4, 30)
+    assert found.row_errors().tolist() == [1.0] * 4
+
+
+def test_axes_of_length_one_do_not_matter():
+    target = np.arange(4 * 5 * 6, dtype=float).reshape(4, 5, 6)
+    for shape in ((4, 1, 5, 6), (4, 5, 6, 1), (4, 1, 5, 1, 6)):
+        outputs = read_outputs(target, target.reshape(shape) + 1)
+        assert outputs.row_errors().tolist() == [1.0] * 4
+        assert read_outputs(target.reshape(shape), target).row_errors().tolist() == [0.0] * 4
+    with pytest.raises(InputError, match="the targets' shape"):
+        read_outputs(target, target.reshape(4, 6, 5))
+
+
+def test_missing_targets_are_left_out():
+    found = read_outputs(np.array([1.0, np.nan, 2.5]), np.array([1.0, 1.0, 2.0]))
+    assert found.known.tolist() == [True, False, True]
+    assert np.isnan(found.row_errors()[1])
+    words = read_outputs(np.array(["a", None, "b"], dtype=object), np.array(["a", "b", "b"], dtype=object))
+    assert words.known.tolist() == [True, False, True]
+
+
+def test_no_targets_at_all():
+    found = read_outputs(None, np.ones((3, 4, 4)))
+    assert not found.known.any()
+    assert found.shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("target", "prediction", "settings", "words"),
+    [
+        ([1.0, 2.5], [1.0, np.inf], {}, "not finite in row 2"),
+        ([1.0, 2.5, 3.5], [[1.0, 2.0]] * 3, {}, "the targets' shape"),
+        (["a", "b"], [[1.0, 2.0, 3.0]] * 2, {}, "a score for every class"),
+        (["a", "a"], ["a", "a"], {}, "at least two classes"),
+        ([1.0, 2.5], [1.0, 2.0], {"kind": "ranking"}, "'regression' or 'classification'"),
+        (["a", "b"], [["a"], ["b"]], {"kind": "regression"}, "words"),
+        (["a", "b"], ["a", "b"], {"classes": ["a"]}, "one of the classes a"),
+        ([1.0], [1.0, 2.0], {}, "as many as there are targets"),
+    ],
+)
+def test_bad_answers_are_refused(target, prediction, settings, words):
+    with pytest.raises(InputError, match=words):
+        read_outputs(np.array(target), np.array(prediction), **settings)

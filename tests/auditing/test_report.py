@@ -1,0 +1,105 @@
+"""Pages of audits of every kind: what is on them, and that what cannot be drawn is left out."""
+
+import numpy as np
+import pytest
+
+from recombine import audit
+from recombine.auditing.figures import as_images, error_title, image_shape
+from recombine.tasks import bump_images
+
+X, Y = np.indices((8, 8)).reshape(2, -1)
+SEEN = ~((X > 2) & (X < 6) & (Y > 2) & (Y < 6))
+BUMPS = bump_images(np.stack([X, Y], axis=1), 8, 1.0, polarity="bright")
+
+
+def names(report):
+    return [picture.name for picture in report.page().pictures()]
+
+
+def superposing():
+    """Right on seen cells, half of the row's and of the column's seen pictures on others."""
+    means = {
+        axis: [BUMPS[SEEN & (level == i)].mean(axis=0) for i in range(8)] for axis, level in enumerate((X, Y))
+    }
+    sums = np.stack([means[0][x] + means[1][y] for x, y in zip(X, Y, strict=True)])
+    return np.where(SEEN[:, None, None], BUMPS, sums)
+
+
+@pytest.mark.parametrize("form", ["grey", "first", "last", "flat"])
+def test_pictures_of_every_form(form):
+    out, wanted = superposing(), BUMPS
+    if form == "first":
+        out, wanted = (np.repeat(one[:, None], 3, axis=1) for one in (out, wanted))
+    if form == "last":
+        out, wanted = out[..., None], wanted[..., None]
+    if form == "flat":
+        out, wanted = (one.reshape(64, -1) for one in (out, wanted))
+    report = audit(factors={"x": X, "y": Y}, seen=SEEN, target=wanted, prediction=out)
+    assert report.finding("superposition").holds is True
+    assert "sums of seen outputs" in report.verdict
+    assert [one.id for one in report.remedies][:2] == ["single_factors", "forced_rendering"] or form == "flat"
+    shown = names(report)
+    assert {"errors-by-cell", "error-map", "forecast"} <= set(shown)
+    assert ("examples" in shown) == (form != "flat")
+
+
+def test_the_figure_of_errors_shows_the_intervals_of_the_table():
+    report = audit(factors={"x": X, "y": Y}, seen=SEEN, target=BUMPS, prediction=superposing() + 0.01)
+    figure = next(picture.figure for picture in report.page().pictures() if picture.name == "errors-by-cell")
+    bars = [line.get_xdata() for line in figure.axes[0].lines if line.get_linewidth() == 6]
+    intervals = (report.scores.seen, report.scores.unseen)
+    assert len(bars) == 2
+    for bar, interval in zip(bars, intervals, strict=True):
+        assert bar == pytest.approx(interval.pair)
+
+
+def test_a_title_names_the_larger_error_only_if_intervals_do_not_overlap():
+    def title(prediction, target):
+        report = audit(factors={"x": X, "y": Y}, seen=SEEN, target=target, prediction=prediction)
+        return error_title(report.scores)
+
+    first, second = np.random.default_rng(0).normal(size=(2, 64))
+    assert "larger" in title(np.where(SEEN, X + Y, 0.0), X + Y + 0.5)
+    assert "larger" not in title(first, second)
+    assert "like seen ones" in title(1.5 * X + Y + 0.01 * first, 1.5 * X + Y)
+
+
+def test_three_factors_and_labels():
+    a, b, c = np.indices((3, 4, 5)).reshape(3, -1)
+    seen = (a + b + 2 * c) % 4 > 0
+    truth = (a > 0) == (b > 1)
+    usual = np.array([truth[seen & (b == level)].mean() > 0.5 for level in range(4)])[b]
+    target, said = (np.array(["no", "yes"])[one.astype(int)] for one in (truth, np.where(seen, truth, usual)))
+    report = audit(factors={"a": a, "b": b, "c": c}, seen=seen, target=target, prediction=said)
+    assert report.finding("shortcut").details["factors"] == ["b"]
+    assert names(report) == ["errors-by-cell", "error-map"]
+    assert "break_shortcut" in [one.id for one in report.remedies]
+
+
+def test_names_are_escaped(tmp_path):
+    levels = np.array(["a", "b", "c", "d" * 60, "<script>alert(1)</script>", "f & g", "ä", "h"])
+    report = audit(factors={"<b>x</b>": levels[X], "y": Y}, seen=SEEN, target=X + Y * 0.5, prediction=X * 1.0)
+    page = report.page().write(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((8, 9), (8, 9)),
+        ((3, 8, 9), (3, 8, 9)),
+        ((8, 9, 3), (8, 9, 3)),
+        ((8, 9, 1), (8, 9)),
+        ((1, 8, 9), (8, 9)),
+        ((1, 1, 8, 9), (8, 9)),
+        ((5,), None),
+        ((2, 3), None),
+    ],
+)
+def test_shapes_of_images(shape, expected):
+    assert image_shape(shape) == expected
+    if expected:
+        drawn = as_images(np.zeros((2, int(np.prod(shape)))), expected)
+        assert drawn.shape[:3] == (2, 8, 9)
+        assert drawn.shape[3:] in {(), (3,)}

@@ -1,0 +1,71 @@
+"""Predictors from seen cells, against answers by hand and by brute force."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.auditing.outputs import decide
+from recombine.auditing.seen_cells import SeenCells
+
+GRID = np.indices((4, 5)).reshape(2, -1).T
+
+
+def world(seed, kind="regression"):
+    rng = np.random.default_rng(seed)
+    cells = np.indices((3, 4, 2)).reshape(3, -1).T
+    seen = rng.random(len(cells)) < 0.7
+    seen[[0, 5, 10, 15, 20, 23]] = True
+    values = rng.normal(size=(len(cells), 2))
+    return SeenCells(kind, (3, 4, 2), cells[seen], values[seen], np.ones(seen.sum(), dtype=int)), cells
+
+
+@given(st.integers(0, 50))
+def test_the_nearest_seen_cells_share_most_levels(seed):
+    known, cells = world(seed)
+    found = known.mean_of(known.nearest(cells))
+    for cell, answer in zip(cells, found, strict=True):
+        shared = (known.cells == cell).sum(axis=1)
+        assert np.allclose(answer, known.values[shared == shared.max()].mean(axis=0))
+
+
+@given(st.integers(0, 50))
+def test_cells_beside_are_nearest_by_level_numbers(seed):
+    known, cells = world(seed)
+    for power in (1, 2):
+        for cell, answer in zip(
+            cells, known.first_of(known.nearest(cells, by=power), np.arange(len(known.cells))), strict=True
+        ):
+            apart = (np.abs(known.cells - cell) ** power).sum(axis=1)
+            assert np.allclose(answer, known.values[apart.argmin()])
+
+
+def test_additive_worlds_are_extended_exactly():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(4, 3)), rng.normal(size=(5, 3))
+    values = first[GRID[:, 0]] + second[GRID[:, 1]]
+    seen = (GRID.sum(axis=1) % 3) > 0
+    known = SeenCells("regression", (4, 5), GRID[seen], values[seen], np.ones(seen.sum(), dtype=int))
+    assert np.allclose(known.additive(1, GRID), values, atol=1e-6)
+
+
+def test_least_squares_is_that_of_numpy():
+    known, cells = world(7)
+    hot = np.concatenate([np.eye(n)[known.cells[:, i]] for i, n in enumerate(known.sizes)], axis=1)
+    every = np.concatenate([np.eye(n)[cells[:, i]] for i, n in enumerate(known.sizes)], axis=1)
+    weights = np.linalg.lstsq(np.c_[np.ones(len(hot)), hot], known.values, rcond=None)[0]
+    assert np.allclose(known.additive(1, cells), np.c_[np.ones(len(every)), every] @ weights, atol=1e-6)
+
+
+def test_means_given_a_factor_count_rows_or_cells():
+    known = SeenCells(
+        "regression", (2, 2), np.array([[0, 0], [0, 1]]), np.array([[0.0], [3.0]]), np.array([2, 1])
+    )
+    assert known.given_levels((0,), np.array([[0, 1]]), by_rows=True).tolist() == [[1.0]]
+    assert known.given_levels((0,), np.array([[0, 1]]), by_rows=False).tolist() == [[1.5]]
+    assert known.given_levels((0,), np.array([[1, 1]]), by_rows=False).tolist() == [
+        [1.0]
+    ]  # unseen level: the constant
+
+
+def test_of_equal_votes_the_first_wins():
+    assert decide(np.array([[0.4, 0.4, 0.2]]), "classification").tolist() == [[1, 0, 0]]

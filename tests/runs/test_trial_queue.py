@@ -1,0 +1,78 @@
+from dataclasses import replace
+
+import pytest
+
+from recombine.parts import Part
+from recombine.runs.trial_queue import RETRY_SECONDS, WAIT_SECONDS, TrialQueue
+from recombine.training.recipe import Recipe, adam
+
+
+@pytest.fixture
+def trials(trial):
+    """Costs 1 to 6, programs A and B in turn."""
+    return [
+        replace(
+            trial,
+            task=Part("a:b", cost=c),
+            net=Part("a:net", width=c % 2),
+            recipe=Recipe(steps=1, optimiser=adam(c)),
+        )
+        for c in range(1, 7)
+    ]
+
+
+def cost(trial):
+    return trial.task["cost"]
+
+
+def drain(queue, program=None):
+    costs = []
+    while (trial := queue.take(program)) is not None:
+        costs.append(cost(trial))
+        program = trial.program
+    return costs
+
+
+def test_without_costs_the_order_is_kept_but_for_programs(trials):
+    assert drain(TrialQueue(trials)) == [1, 3, 5, 2, 4, 6]
+
+
+def test_longest_first_unless_a_compiled_program_waits_for_a_trial_not_much_shorter(trials):
+    # 6, then 4 (same program); 2 has it too, but 5 is more than twice as long; then 3 (1 is too short for 2).
+    assert drain(TrialQueue(trials, cost)) == [6, 4, 5, 3, 1, 2]
+
+
+@pytest.fixture
+def clock():
+    class Clock:
+        now = 0.0
+
+        def __call__(self):
+            return self.now
+
+    return Clock()
+
+
+def test_a_postponed_trial_comes_back(trials, clock):
+    queue = TrialQueue(trials[:1], cost, clock=clock)
+    trial = queue.take()
+    assert len(queue) == 0
+    queue.postpone(trial)
+    assert len(queue) == 1
+    assert queue.take() is None
+    clock.now += RETRY_SECONDS
+    assert queue.take() is trial
+
+
+def test_a_trial_that_holds_everything_up_is_named_once(trials, clock):
+    queue = TrialQueue(trials[:2], cost, clock=clock)
+    queue.postpone(queue.take())
+    clock.now = WAIT_SECONDS
+    assert queue.blocked() == []  # the other one can be begun meanwhile
+    other = queue.take()
+    blocked = queue.take()
+    queue.postpone(blocked)
+    assert {other, blocked} == set(trials[:2])
+    waited = queue.blocked()
+    assert queue.blocked() == []
+    assert len(waited) == 1
