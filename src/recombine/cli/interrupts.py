@@ -4,6 +4,9 @@ Python turns Ctrl-C into an exception in the main thread, which is not enough on
 main thread is inside compiled code (XLA may compile for minutes), it is lost if it is raised in a destructor, and it
 crashes extension modules that are being imported. So a thread watches too: if the main thread has not stopped soon
 after Ctrl-C, the thread ends the process; during an import it does so at once, and nothing is raised.
+
+Either way the process ends without Python's own shutdown, which unloads JAX while XLA's threads may still be running
+the interrupted program, and then crashes. Files have been closed and removed by then: the exception has unwound.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 EXIT_CODE = 130
 """What a shell reports for a command that Ctrl-C ended: 128 + SIGINT."""
@@ -43,6 +46,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._interrupted = self._reported = False
+        self._reporting = threading.Lock()
         self._end_now = threading.Event()
         self._pipe: tuple[int, int] | None = None
         self._before: tuple[Any, int] = signal.default_int_handler, -1
@@ -64,12 +68,12 @@ class Interrupts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if self._interrupted or (kind is not None and issubclass(kind, KeyboardInterrupt)):
-                self._report()
-                sys.exit(EXIT_CODE)
-        finally:
-            self._restore()
+        if self._interrupted:
+            self._end_process()
+        self._restore()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):  # raised without a signal, as prompts do
+            self._report()
+            sys.exit(EXIT_CODE)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if not self._interrupted:  # the second Ctrl-C does not disturb the clean-up after the first
@@ -99,14 +103,20 @@ class Interrupts:
             return
         if numbers:
             self._end_now.wait(GRACE)
-            self._report()
-            _kill_children()
-            os._exit(EXIT_CODE)
+            self._end_process()
+
+    def _end_process(self) -> NoReturn:
+        self._report()
+        _kill_children()
+        os._exit(EXIT_CODE)
 
     def _report(self) -> None:
-        if self._reported:
-            return
-        self._reported = True
+        with self._reporting:  # whoever comes second, main thread or watcher, waits until the line is out
+            if not self._reported:
+                self._reported = True
+                self._write_report()
+
+    def _write_report(self) -> None:
         try:
             kept = _what_is_kept()
         except Exception:  # the store may be gone; whatever happens, the command ends with a line
@@ -124,21 +134,16 @@ class Interrupts:
         handler, descriptor = self._before
         sys.unraisablehook = self._report_unraisable
         signal.set_wakeup_fd(descriptor)
-        if self._interrupted:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is ending
-        else:
-            signal.signal(signal.SIGINT, handler)
-            os.close(self._pipe[1])  # the thread reads the end of the pipe and ends
+        signal.signal(signal.SIGINT, handler)
+        os.close(self._pipe[1])  # the thread reads the end of the pipe and ends
         self._pipe = None
 
 
 def _must_not_raise(frame: FrameType | None) -> bool:
-    """During an import, and before the block of `Interrupts` has begun, where nobody would catch the exception."""
+    """During an import, and at the edges of the block of `Interrupts`, where nobody would catch the exception."""
+    edges = Interrupts.__enter__.__code__, Interrupts.__exit__.__code__
     while frame is not None:
-        if (
-            frame.f_code.co_filename.startswith("<frozen importlib")
-            or frame.f_code is Interrupts.__enter__.__code__
-        ):
+        if frame.f_code.co_filename.startswith("<frozen importlib") or frame.f_code in edges:
             return True
         frame = frame.f_back
     return False
