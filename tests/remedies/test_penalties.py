@@ -24,7 +24,7 @@ from recombine.remedies import (
     weighted_activity,
 )
 
-X = jax.random.normal(jax.random.key(1), (6, 3))
+X = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
 
 
 @pytest.mark.parametrize("penalty", [weighted_activity, activity, jacobian_activity, l2, l12])

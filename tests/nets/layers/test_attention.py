@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -17,7 +19,11 @@ from recombine.nets.layers.dense import MLP, xavier_linear
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")
 BATCH, WIDTH, CONTEXT, INNER, HEADS = 3, 5, 6, 16, 2
-ATTENTION = CrossAttention(WIDTH, CONTEXT, INNER, HEADS, key=KEY)
+
+
+@cache
+def attention() -> CrossAttention:
+    return CrossAttention(WIDTH, CONTEXT, INNER, HEADS, key=KEY)
 
 
 def normal(*shape: int) -> np.ndarray:
@@ -47,7 +53,9 @@ def plain(net: CrossAttention, queries: np.ndarray, context: np.ndarray) -> tupl
 @pytest.mark.parametrize(("n", "m"), [(7, 3), (2, 9), (7, 9)], ids=["few slots", "few queries", "many"])
 def test_attention_as_it_chooses(n: int, m: int, rows: int) -> None:
     queries, context = normal(rows, n, WIDTH), normal(BATCH, m, CONTEXT)
-    for got, expected in zip(ATTENTION(queries, context), plain(ATTENTION, queries, context), strict=True):
+    for got, expected in zip(
+        attention()(queries, context), plain(attention(), queries, context), strict=True
+    ):
         assert got.shape == expected.shape
         np.testing.assert_allclose(got, expected, atol=2e-6)
 
@@ -62,7 +70,7 @@ def test_all_routes_agree_in_values_and_gradients() -> None:
         return (taken**2).sum() + (weights**3).sum()
 
     found = [
-        eqx.filter_jit(eqx.filter_value_and_grad(scalar))((ATTENTION, queries, context), r) for r in routes
+        eqx.filter_jit(eqx.filter_value_and_grad(scalar))((attention(), queries, context), r) for r in routes
     ]
     for value, grads in found[1:]:
         np.testing.assert_allclose(value, found[0][0], rtol=1e-5)
@@ -73,15 +81,15 @@ def test_all_routes_agree_in_values_and_gradients() -> None:
 def test_weights_ignore_the_order_of_the_context() -> None:
     queries, context = normal(BATCH, 7, WIDTH), normal(BATCH, 9, CONTEXT)
     order = np.random.default_rng(0).permutation(9)
-    taken, weights = ATTENTION(queries, context)
-    again, moved = ATTENTION(queries, context[:, order])
+    taken, weights = attention()(queries, context)
+    again, moved = attention()(queries, context[:, order])
     np.testing.assert_allclose(again, taken, atol=1e-6)
     np.testing.assert_allclose(moved, weights[..., order], atol=1e-6)
     np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-6)
 
 
 def test_the_scale_is_that_of_the_full_width() -> None:
-    assert ATTENTION.scale == pytest.approx(WIDTH**-0.5)
+    assert attention().scale == pytest.approx(WIDTH**-0.5)
     assert CrossAttention(4, 4, 4, 2, scale=0.25, key=KEY).scale == 0.25
     with pytest.raises(InputError, match="heads: got 3, expected a divisor of the inner width 16"):
         CrossAttention(4, 4, 16, 3, key=KEY)

@@ -211,15 +211,13 @@ def test_padding_that_leaves_nothing_is_named():
 
 
 @pytest.mark.parametrize(
-    "layer",
-    [
-        Conv2d(20, 20, 3, padding=1, key=jax.random.key(0)),
-        ConvTranspose2d(20, 20, 5, stride=2, padding=1, key=jax.random.key(0)),
-    ],
+    ("kind", "settings"),
+    [(Conv2d, {"kernel": 3, "padding": 1}), (ConvTranspose2d, {"kernel": 5, "stride": 2, "padding": 1})],
     ids=["plain", "transposed"],
 )
-def test_forward_mode(layer):
+def test_forward_mode(kind, settings):
     """A convolution is linear: its derivative along a direction is the direction convolved."""
+    layer = kind(20, 20, **settings, key=jax.random.key(0))
     x, direction = (np.random.default_rng(i).normal(size=(2, 4, 5, 20)).astype(np.float32) for i in (0, 1))
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(layer, (x,), (direction,))

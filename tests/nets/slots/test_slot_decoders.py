@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import equinox as eqx
@@ -33,9 +33,10 @@ KEY = jax.random.key(0, impl="rbg")
 SHAPE = (3, 4, 2)
 
 
-ATTENTION = filled(
-    partial(attention_decoder, shape=SHAPE, slots=3, width=4, inner=8, queries=6, heads=2, sampled=5)
-)
+@cache
+def decoder_of_pixels() -> Any:
+    settings: dict[str, Any] = {"inner": 8, "queries": 6, "heads": 2, "sampled": 5}
+    return filled(partial(attention_decoder, shape=SHAPE, slots=3, width=4, **settings))
 
 
 @eqx.filter_jit
@@ -61,7 +62,11 @@ def test_position_codes_by_hand() -> None:
 def drawings() -> tuple[DecodedPixels, DecodedPixels, DecodedPixels]:
     """The whole image, and two draws of five pixels."""
     z = jnp.asarray(normal(2, 3, 4))
-    return draw(ATTENTION, z), draw(ATTENTION, z, jax.random.key(1)), draw(ATTENTION, z, jax.random.key(2))
+    return (
+        draw(decoder_of_pixels(), z),
+        draw(decoder_of_pixels(), z, jax.random.key(1)),
+        draw(decoder_of_pixels(), z, jax.random.key(2)),
+    )
 
 
 def test_sampled_pixels_are_those_of_the_whole_image(drawings: tuple[DecodedPixels, ...]) -> None:
@@ -83,7 +88,7 @@ def test_attention_is_shared_out_among_slots(drawings: tuple[DecodedPixels, ...]
 
 def test_slots_are_a_set(drawings: tuple[DecodedPixels, ...]) -> None:
     order = np.array([1, 2, 0])
-    moved = draw(ATTENTION, jnp.asarray(normal(2, 3, 4)[:, order]))
+    moved = draw(decoder_of_pixels(), jnp.asarray(normal(2, 3, 4)[:, order]))
     np.testing.assert_allclose(moved.pixels, drawings[0].pixels, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(moved.attention, drawings[0].attention[..., order], atol=1e-5)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import equinox as eqx
@@ -25,9 +25,21 @@ TOKENS = (6, 5)
 
 
 SIZES: dict[str, Any] = {"shape": TOKENS, "slots": 3, "width": 8}
-TRANSFORMER = filled(partial(slot_transformer, **SIZES, depth=1, heads=2))
-AUTHORS = filled(partial(slot_attention, **SIZES, variant="authors"))
-STANDARD = filled(partial(slot_attention, **SIZES))
+
+
+@cache
+def transformer() -> Any:
+    return filled(partial(slot_transformer, **SIZES, depth=1, heads=2))
+
+
+@cache
+def authors() -> Any:
+    return filled(partial(slot_attention, **SIZES, variant="authors"))
+
+
+@cache
+def standard() -> Any:
+    return filled(partial(slot_attention, **SIZES))
 
 
 def normal(*shape: int) -> np.ndarray:
@@ -89,18 +101,20 @@ def test_a_kernel_of_one_row_for_pictures_of_one_row() -> None:
     assert {layer.weight.shape[0] for layer in trunk.convolutions} == {1}
 
 
-@pytest.mark.parametrize("net", [TRANSFORMER, AUTHORS, STANDARD], ids=["transformer", "authors", "standard"])
-def test_tokens_are_a_set(net: Any) -> None:
+@pytest.mark.parametrize("make", [transformer, authors, standard])
+def test_tokens_are_a_set(make: Any) -> None:
+    net = make()
     x, order = normal(2, *TOKENS), np.random.default_rng(0).permutation(TOKENS[0])
     np.testing.assert_allclose(encode(net, x[:, order]), encode(net, x), atol=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("net", "start"),
-    [(TRANSFORMER, lambda net: net.queries), (AUTHORS, lambda net: net.start)],
+    ("make", "start"),
+    [(transformer, lambda net: net.queries), (authors, lambda net: net.start)],
     ids=["transformer", "authors"],
 )
-def test_slots_follow_the_order_they_start_in(net: Any, start: Any) -> None:
+def test_slots_follow_the_order_they_start_in(make: Any, start: Any) -> None:
+    net = make()
     x, order = normal(2, *TOKENS), np.array([2, 0, 1])
     moved = eqx.tree_at(start, net, start(net)[order])
     slots = encode(net, x)
@@ -111,30 +125,30 @@ def test_slots_follow_the_order_they_start_in(net: Any, start: Any) -> None:
 def test_pictures_of_another_brightness_have_the_same_slots() -> None:
     """Features are normalised as one, so scale and offset of a whole image do not count."""
     x = normal(2, *TOKENS)
-    np.testing.assert_allclose(encode(TRANSFORMER, 7 * x + 3), encode(TRANSFORMER, x), atol=1e-3)
+    np.testing.assert_allclose(encode(transformer(), 7 * x + 3), encode(transformer(), x), atol=1e-3)
 
 
 def test_which_starts_get_a_gradient() -> None:
     x = normal(2, *TOKENS)
     grads = {
         net.variant: eqx.filter_jit(eqx.filter_grad(lambda n: (n(x) ** 2).sum()))(net)
-        for net in (AUTHORS, STANDARD)
+        for net in (authors(), standard())
     }
-    authors, standard = grads["authors"], grads["standard"]
-    for unused in (authors.start, authors.mean, authors.log_deviation):
+    fixed, drawn = grads["authors"], grads["standard"]
+    for unused in (fixed.start, fixed.mean, fixed.log_deviation):
         np.testing.assert_array_equal(unused, 0)
-    assert np.abs(authors.cell.new.weight).max() > 0
-    for used in (standard.mean, standard.log_deviation):
+    assert np.abs(fixed.cell.new.weight).max() > 0
+    for used in (drawn.mean, drawn.log_deviation):
         assert np.abs(used).min() > 0
-    assert standard.start is None
+    assert drawn.start is None
 
 
 def test_the_standard_start_is_drawn_in_training_and_fixed_in_evaluation() -> None:
     x = normal(2, *TOKENS)
-    np.testing.assert_array_equal(encode(STANDARD, x), encode(STANDARD, x))
-    drawn = [encode(STANDARD, x, jax.random.key(seed)) for seed in (1, 2)]
+    np.testing.assert_array_equal(encode(standard(), x), encode(standard(), x))
+    drawn = [encode(standard(), x, jax.random.key(seed)) for seed in (1, 2)]
     assert np.abs(drawn[0] - drawn[1]).max() > 1e-3
-    np.testing.assert_allclose(encode(AUTHORS, x, KEY), encode(AUTHORS, x), atol=1e-6)
+    np.testing.assert_allclose(encode(authors(), x, KEY), encode(authors(), x), atol=1e-6)
 
 
 def test_the_recurrent_unit_is_that_of_torch() -> None:

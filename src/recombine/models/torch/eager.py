@@ -1,7 +1,4 @@
-"""Hooks that also work inside functions compiled by `torch.compile`.
-
-Importing this loads Dynamo, which takes two seconds; `recombine.torch` needs it, running a model does not.
-"""
+"""Hooks that also work inside functions compiled by `torch.compile`."""
 
 from __future__ import annotations
 
@@ -17,9 +14,13 @@ from recombine.models.torch.hooks import reachable
 Result = TypeVar("Result")
 
 
-@torch.compiler.disable
 def uncompiled(function: Callable[..., Result], *args: Any, **settings: Any) -> Result:
     """Calls a function eagerly, also from within a compiled one (which breaks into two graphs there)."""
+    if torch.compiler.is_compiling():
+        # Imported here because it loads Dynamo, which takes two seconds; while compiling, Dynamo is loaded already.
+        from recombine.models.torch.graph_break import call_outside_graph
+
+        return call_outside_graph(function, *args, **settings)
     return function(*args, **settings)
 
 
