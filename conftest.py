@@ -14,6 +14,9 @@ from collections.abc import Iterator
 
 import pytest
 
+# Has no examples, and importing it loads Dynamo, which takes two seconds.
+collect_ignore = ["src/recombine/models/torch/graph_break.py"]
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Sets variables before JAX is imported; the processes that run tests, and those that tests start, inherit them."""
