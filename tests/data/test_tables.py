@@ -211,6 +211,13 @@ def test_bins_are_bounded_and_have_rows():
             binned(column, bins)
 
 
+@pytest.mark.parametrize("text", ["01", "1.0", "/a", ",", ":", "<b>", "?", "a=1"])
+def test_text_that_is_not_a_formula_is_exported_as_written(text):
+    """As a range of characters, "+-@" would include the digits."""
+    exported = pl.read_csv(csv_bytes(pl.DataFrame({"level": [text]})), schema={"level": pl.String})
+    assert exported["level"].to_list() == [text]
+
+
 def test_spreadsheets_run_no_formula():
     names = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\tx", "\rx", "red", "a=b"]
     written = csv_bytes(pl.DataFrame({"level": names, "error": [-0.5] * 8, "n": [-1] * 8}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import polars as pl
@@ -25,13 +26,15 @@ def csv_bytes(frame: pl.DataFrame) -> bytes:
     ```python
     >>> import polars as pl
     >>> from recombine.data.export import csv_bytes
-    >>> csv_bytes(pl.DataFrame({"level": ["=1+1", "-3", "red"], "error": [-0.5, 1.0, 2.0]}))
-    b"level,error\\n'=1+1,-0.5\\n'-3,1.0\\nred,2.0\\n"
+    >>> csv_bytes(pl.DataFrame({"level": ["=1+1", "-3", "01"], "error": [-0.5, 1.0, 2.0]}))
+    b"level,error\\n'=1+1,-0.5\\n'-3,1.0\\n01,2.0\\n"
 
     ```
     """
     safe = frame.with_columns(
-        pl.when(pl.col(pl.String).str.contains(f"^[{FORMULA_STARTS}]"))
+        pl.when(
+            pl.col(pl.String).str.contains(f"^[{re.escape(FORMULA_STARTS)}]")
+        )  # unescaped, "+-@" is a range
         .then("'" + pl.col(pl.String))
         .otherwise(pl.col(pl.String))
         .name.keep()
