@@ -12,7 +12,8 @@ from recombine.auditing.cells import Cells, gather
 from recombine.auditing.findings import FINDINGS, AuditEvidence
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
-from recombine.auditing.outputs import Kind, Outputs, read_outputs
+from recombine.auditing.output_reading import read_outputs
+from recombine.auditing.outputs import Kind, Outputs
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport

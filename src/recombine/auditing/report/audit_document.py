@@ -16,7 +16,19 @@ from recombine.auditing.report.layer_section import layer_section
 from recombine.auditing.report.terminal_summary import summary_facts
 from recombine.auditing.thresholds import WRONG_CELL
 from recombine.report import (
-    Block, Bullets, Code, Column, Details, Document, Facts, Only, Row, Section, Table, count, percent,
+    Block,
+    Bullets,
+    Code,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Only,
+    Row,
+    Section,
+    Table,
+    count,
+    percent,
 )
 
 if TYPE_CHECKING:

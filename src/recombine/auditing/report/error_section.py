@@ -11,7 +11,18 @@ import numpy as np
 from recombine.auditing.scores import baseline_name
 from recombine.auditing.thresholds import MAX_MAP_LEVELS, MAX_MAPS, MAX_POINTS
 from recombine.report import (
-    SEEN, UNSEEN, Block, Column, Picture, Row, Table, cell_maps, count, new_figure, number, seed_points,
+    SEEN,
+    UNSEEN,
+    Block,
+    Column,
+    Picture,
+    Row,
+    Table,
+    cell_maps,
+    count,
+    new_figure,
+    number,
+    seed_points,
 )
 
 if TYPE_CHECKING:

@@ -9,7 +9,18 @@ import numpy as np
 from recombine.auditing.split_forecast import SplitForecast
 from recombine.auditing.thresholds import MAX_LISTED_CELLS, MAX_MAP_LEVELS, RETENTION_AT_RISK
 from recombine.report import (
-    Badge, Block, Column, Details, Picture, Row, Table, count, fixed, number, percent, status_grid,
+    Badge,
+    Block,
+    Column,
+    Details,
+    Picture,
+    Row,
+    Table,
+    count,
+    fixed,
+    number,
+    percent,
+    status_grid,
 )
 
 if TYPE_CHECKING:
