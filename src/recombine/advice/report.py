@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import numpy as np
 
 from recombine._version import __version__
-from recombine.advice.additions import order_name
-from recombine.advice.advice import Advice
+from recombine.advice.additions.determining_cells import order_name
 from recombine.advice.cells_of_interest import cell_name, cell_names, matching_cells
 from recombine.advice.coverage import rarest_levels
+from recombine.advice.forecasts.shortcut_forecast import shortcut_sentences
 from recombine.advice.labels import additivity_heading, additivity_lines, contradiction_lines
 from recombine.advice.lint import CODES
-from recombine.advice.shortcuts import shortcut_sentences
+from recombine.advice.result import Advice
 from recombine.advice.thresholds import MAX_LISTED_CELLS
 from recombine.report import (
     Badge,

@@ -112,8 +112,8 @@ def advise(
 ) -> None:
     """Say from a data split alone which unseen combinations are determined, what to expect, and what to add."""
     from recombine.advice import advise as run
-    from recombine.advice.advice import check_conditions
     from recombine.advice.arguments import parse_bins, parse_cells, parse_orders
+    from recombine.advice.result import check_conditions
     from recombine.data.export import check_table_path, write_table
 
     check_page_path(html, "html")

@@ -126,7 +126,7 @@ def salience_profile(
     """The profile that the argument `salience` of `advise` asks for, for this number of factors.
 
     ```python
-    >>> from recombine.advice.salience import salience_profile
+    >>> from recombine.advice.forecasts.salience_profile import salience_profile
     >>> salience_profile(None, 3).description()
     'the saliences of a random ReLU network with 3 layers'
 
