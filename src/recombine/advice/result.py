@@ -19,7 +19,7 @@ from recombine.advice.forecasts.leak_forecast import LeakForecast
 from recombine.advice.forecasts.salience_profile import SalienceProfile
 from recombine.advice.forecasts.shortcut_forecast import Shortcut
 from recombine.advice.labels import Additivity, CellLabels, additive_order
-from recombine.advice.lint import CODES, LintFinding
+from recombine.advice.lint import CODES, LintFinding, unchecked
 from recombine.errors import InputError
 from recombine.report import Document, Report
 from recombine.spaces.observations import Observations
@@ -208,6 +208,7 @@ class Advice(Report):
             else [plain_cell(table, cell) for cell in self.contradiction],
             "additivity": {str(order): fit.to_dict(table) for order, fit in self.additivity.items()},
             "warnings": [problem.to_dict() for problem in self.lint],
+            "unchecked": unchecked(table),
         }
 
     def cells(self) -> pl.DataFrame:

@@ -42,6 +42,7 @@ class Observations:
     - `content`: the other columns as one number per row, which is equal for equal rows; `None` if there are no other
         columns, or some that cannot be compared.
     - `bins`: for binned columns, the ranges that became levels.
+    - `not_compared`: the other columns whose values cannot be compared.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Observations:
     cost: Float[np.ndarray, " rows"] | None
     content: Int[np.ndarray, " rows"] | None
     bins: Mapping[str, Sequence[str]]
+    not_compared: tuple[str, ...] = ()
 
     @cached_property
     def train(self) -> Int[np.ndarray, "train factors"]:
@@ -134,6 +136,7 @@ def observe(
     training = training_rows(source, condition, seen, rows)
     levels = _levels(source, names, bins)
     used = {*names, *(value for value in (condition and condition[0], cost) if isinstance(value, str))}
+    content, not_compared = source.content([name for name in source.names if name not in used], rows)
     return Observations(
         source.name,
         _space(levels),
@@ -141,8 +144,9 @@ def observe(
         training,
         None if target is None else _target(source, target, rows),
         None if cost is None else _cost(source, cost, rows),
-        source.content([name for name in source.names if name not in used], rows),
+        content,
         {name: found.ranges for name, found in levels.items() if found.ranges is not None},
+        not_compared,
     )
 
 
