@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.data.arrays import read_arrays
+from recombine.data.array_files import read_arrays
 from recombine.errors import InputError
 from recombine.models.errors import as_model_error
 

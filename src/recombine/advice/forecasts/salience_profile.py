@@ -19,7 +19,8 @@ from recombine.advice.thresholds import (
     MAX_UNEVENNESS,
     MIN_REPEATED_CELLS,
 )
-from recombine.data.arrays import as_array, read_array
+from recombine.data.array_files import read_array
+from recombine.data.arrays import as_array
 from recombine.data.files import is_path
 from recombine.errors import InputError
 from recombine.report import count, fixed, percent
