@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from recombine._version import __version__
 from recombine.advice.additions.corrective_cells import CorrectiveCells
 from recombine.advice.additions.determining_cells import OrderAdvice
-from recombine.advice.cells_of_interest import plain_cell, plain_level
+from recombine.advice.cells_of_interest import plain_cell
 from recombine.advice.coverage import Coverage
 from recombine.advice.forecasts.kernel_forecasts import LossForecast, SlopeForecast
 from recombine.advice.forecasts.leak_forecast import LeakForecast
@@ -21,7 +21,7 @@ from recombine.advice.forecasts.shortcut_forecast import Shortcut
 from recombine.advice.labels import Additivity, CellLabels, additive_order
 from recombine.advice.lint import CODES, LintFinding, unchecked
 from recombine.errors import InputError
-from recombine.report import Document, Report
+from recombine.report import Document, Report, plain_level
 from recombine.spaces.observations import Observations
 from recombine.theory import Determinacy
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine.data.array_files import read_arrays
 from recombine.errors import InputError
-from recombine.models.errors import as_model_error
+from recombine.models.model_errors import as_model_error
 
 _MAX_NAMES = 4
 

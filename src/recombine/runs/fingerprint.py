@@ -37,7 +37,7 @@ from recombine.parts import Part
 from recombine.runs.code_scan import CodeScan, scan, scan_text
 from recombine.source_imports import SourceFile, find_source, resolve
 
-RUNNER = ("recombine.parts", "recombine.runs.trial_runner", "recombine.runs.result")
+RUNNER = ("recombine.parts", "recombine.runs.trial_runner", "recombine.runs.trial_result")
 """The files that call the parts of any trial and arrange what they return. Their imports are not followed: of those,
 only training makes numbers, and it counts for trials that train."""
 
