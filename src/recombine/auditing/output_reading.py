@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.label_reading import read_labels
-from recombine.auditing.outputs import Kind, Outputs
+from recombine.auditing.outputs import Outputs
 from recombine.auditing.thresholds import MAX_CLASSES
 from recombine.data.limits import check_magnitude
 from recombine.errors import InputError
+from recombine.tasks.task import Kind
 
 
 def read_outputs(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-Kind = Literal["regression", "classification"]
+from recombine.tasks.task import Kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say, say_json
+from recombine.cli.shared import (
+    BinsOption,
+    JsonOption,
+    QuietOption,
+    check_page_path,
+    progress_lines,
+    say,
+    say_json,
+    words,
+)
 
 
 def advise(
@@ -79,10 +88,7 @@ def advise(
             "--interest", metavar="WHICH", help="unseen: all unseen cells; table: only those that have rows."
         ),
     ] = "unseen",
-    bins: Annotated[
-        list[str] | None,
-        typer.Option("--bins", metavar="COLUMN=N", help="Cut a column of numbers into N ranges: weight=4."),
-    ] = None,
+    bins: BinsOption = None,
     cells: Annotated[
         Path | None,
         typer.Option("--cells", metavar="FILE", help="Write one row per unseen cell (.csv or .parquet)."),
@@ -119,12 +125,12 @@ def advise(
     check_page_path(html, "html")
     check_table_path("cells", cells)
     check_table_path("additions", additions)
-    conditions = [word.strip() for text in fail_on or () for word in text.split(",") if word.strip()]
+    conditions = [word for text in fail_on or () for word in words(text)]
     check_conditions(conditions, labels=target is not None)
     with progress_lines(quiet=quiet) as show_progress:
         advice = run(
             table,
-            factors=[column.strip() for column in factors.split(",") if column.strip()],
+            factors=words(factors),
             seen=seen,
             orders=parse_orders(order),
             target=target,
