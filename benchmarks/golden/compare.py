@@ -26,7 +26,7 @@ CODES = {"word", "order_word", "field"}
 """Keys whose strings are codes, even with spaces ("partly modular")."""
 RENAMED: dict[str, str] = {}
 """Keys that were renamed on purpose, old to new."""
-ADDED = {"applicable"}
+ADDED = {"applicable", "unchecked"}
 """Keys that are new on purpose: ignored where the recording does not have them."""
 ABSOLUTE = 1e-9
 """Absolute tolerance for outputs of a case with a relative tolerance of 1e-6; it grows with the latter."""

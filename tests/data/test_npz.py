@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recombine.data import archives, npz
-from recombine.data.arrays import read_array, read_arrays
+from recombine.data.array_files import read_array, read_arrays
 from recombine.errors import InputError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine import InputError, modularity_report
-from recombine.data.arrays import read_arrays
+from recombine.data.array_files import read_arrays
 
 TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1", "U8": "u1"}
 

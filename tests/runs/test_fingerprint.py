@@ -8,8 +8,9 @@ import pytest
 from recombine import source_imports
 from recombine.errors import InputError
 from recombine.parts import Part
-from recombine.runs import code_fingerprint, fingerprint
-from recombine.runs.fingerprint import syntax_hash
+from recombine.runs import Trial, code_fingerprint, fingerprint
+from recombine.runs.code_scan import syntax_hash
+from recombine.training import Recipe
 
 CODE = """
 def area(x):
@@ -114,6 +115,56 @@ def test_a_users_modules_in_one_folder_are_followed(edit, statement):
     assert code_fingerprint([Part("parts_of_mine:f")]) == before
     edit("second_helper.py", "two = 3")
     assert code_fingerprint([Part("parts_of_mine:f")]) != before
+
+
+STATIC = """
+class Rows{bases}:
+    {decorator}
+    def from_path(path):
+        from reader_of_mine import read
+        return read(path)
+
+def build():
+    {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "bases", "decorator", "counts"),
+    [
+        ("return Rows()", "", "@staticmethod", False),
+        ("return Rows.from_path('x')", "", "@staticmethod", True),
+        ("return getattr(Rows, 'from_path')('x')", "", "@staticmethod", True),
+        ("return Part('user_of_mine:Rows.from_path')", "", "@staticmethod", True),
+        ("return Rows()", "(Base)", "@staticmethod", True),  # the base class may call it
+        ("return Rows()", "", "@classmethod", True),
+        ("return Rows()", "", "", True),
+    ],
+)
+def test_a_static_method_counts_if_something_names_it(edit, call, bases, decorator, counts):
+    edit("reader_of_mine.py", "def read(path): return 1")
+    edit("user_of_mine.py", STATIC.format(call=call, bases=bases, decorator=decorator))
+    parts = [Part("user_of_mine:build")]
+    before = code_fingerprint(parts)
+    edit("reader_of_mine.py", "def read(path): return 2")
+    assert (code_fingerprint(parts) != before) == counts
+
+
+def test_a_static_method_may_be_named_in_another_file_or_be_a_part(edit):
+    parts = {
+        "alone": [Part("rows_of_mine:build")],
+        "named": [Part("names_it:build")],
+        "together": [Part("rows_of_mine:build"), Part("unrelated:read_rows")],
+        "itself": [Part("rows_of_mine:Rows.from_path")],
+    }
+    edit("reader_of_mine.py", "def read(path): return 1")
+    edit("rows_of_mine.py", STATIC.format(call="return Rows()", bases="", decorator="@staticmethod"))
+    edit("names_it.py", "import rows_of_mine\ndef build(): return rows_of_mine.Rows.from_path('x')")
+    edit("unrelated.py", "def read_rows(rows): return rows.from_path('x')")
+    before = {name: code_fingerprint(one) for name, one in parts.items()}
+    edit("reader_of_mine.py", "def read(path): return 2")
+    changed = {name for name, one in parts.items() if code_fingerprint(one) != before[name]}
+    assert changed == {"named", "together", "itself"}
 
 
 def test_what_is_imported_for_types_only_does_not_count(edit):
@@ -226,6 +277,11 @@ def append(file, code):
     [
         ("tasks/bumps/grid_positions.py", {"task"}),
         ("spaces/factors.py", {"task", "probe of a study"}),  # imported by what they import
+        ("spaces/splits.py", {"task", "probe of a study"}),
+        ("data/arrays.py", {"task", "probe of a study"}),  # converts what a split is made of
+        ("data/delimited.py", set()),  # only `Split.from_table` reads users' files
+        ("data/tables.py", set()),
+        ("data/npz.py", set()),
         ("nets/layers/convolution.py", {"net"}),
         ("studies/kernel_theory/predictions.py", {"probe of a study"}),
         ("theory/conjunctions.py", {"probe of a study"}),
@@ -248,6 +304,29 @@ def test_exactly_the_trials_that_run_a_line_change_with_it(copy, forget, file, a
     forget()
     after = fingerprints()
     assert {name for name in before if before[name] != after[name]} == affected
+
+
+def trial_keys():
+    """Of a trial that trains on bumps, and of one whose task is a table."""
+    recipe = {"net": Part("recombine.nets:mlp", sizes=(2, 8, 1)), "recipe": Recipe(steps=1)}
+    bumps = Trial(Part("recombine.tasks:bumps", n=8), probes=(), seeds=(0,), **recipe)
+    table = Trial(Part("table_task:rows", path="rows.csv"), probes=(), seeds=(0,), **recipe)
+    return {"bumps": bumps.key, "table": table.key}
+
+
+def test_the_reader_of_tables_counts_only_for_trials_that_read_tables(copy, edit, forget):
+    edit("table_task.py", "from recombine import Split\ndef rows(path, seed): return Split.from_table(path)")
+    first = trial_keys()
+    append(copy / "data/delimited.py", "\nUNHEARD_OF = 1\n")
+    forget()
+    second = trial_keys()
+    assert second["bumps"] == first["bumps"]
+    assert second["table"] != first["table"]
+    append(copy / "spaces/splits.py", "\nUNHEARD_OF = 1\n")
+    forget()
+    third = trial_keys()
+    assert third["bumps"] != second["bumps"]
+    assert third["table"] != second["table"]
 
 
 def test_the_training_loop_counts_where_a_net_is_trained(copy, forget):
@@ -289,7 +368,7 @@ def test_how_results_are_presented_does_not_count(forget):
 
 
 def test_the_runner_imports_nothing_else_that_makes_numbers(forget):
-    imported = {module for name in fingerprint.RUNNER for module in fingerprint._scanned(name).targets()}
+    imported = {module for name in fingerprint.RUNNER for _, module, _ in fingerprint._scanned(name).links}
     accounted = {*fingerprint.RUNNER, fingerprint.TRAINING[0]}
     assert imported - accounted == {"recombine.errors"}
 

@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from recombine.advice import lint
 from recombine.errors import InputError
 from recombine.spaces.observations import observe
 
@@ -179,48 +178,3 @@ def test_columns_are_looked_for_before_the_file_is_read(write, monkeypatch):
     monkeypatch.setattr(pl, "read_csv", lambda *_, **__: pytest.fail("the file was read"))
     with pytest.raises(InputError, match=r"factors: got .* a column of table\.csv"):
         read(write("colour shape split\n" + "red cat train\n" * 1000))
-
-
-def codes(table, **settings):
-    return {finding.code: finding for finding in lint(read(table, **settings))}
-
-
-def test_lint_finds_nothing_in_a_sound_split():
-    assert not codes(ROWS)
-
-
-def test_lint():
-    table = {
-        "colour": ["red", "red", "blue", "blue", "cyan", "red", "red"],
-        "shape": ["cat", "dog", "cat", "dog", "cat", "cat", "cat"],
-        "split": ["train", "train", "train", "train", "test", "test", "test"],
-        "y": [1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 7.0],
-    }
-    found = codes(table)
-    assert set(found) == {"L1", "L2", "L5"}
-    assert found["L1"].rows == (6, 7)
-    assert found["L2"].rows == (5,)
-    assert found["L5"].rows == (6,)
-    assert "'cyan' of colour never occurs in training" in found["L2"].message
-
-
-def test_lint_of_tiny_cells():
-    table = {
-        "colour": ["red"] * 41 + ["blue"] * 22,
-        "shape": ["cat"] * 20 + ["dog"] * 20 + ["cat"] + ["cat"] * 20 + ["dog"] * 2,
-        "split": ["train"] * 63,
-    }
-    assert codes(table)["L3"].count == 2
-
-
-def test_lint_of_pieces_and_confounded_factors():
-    table = {"colour": list("aabbcd"), "shape": list("xyxyzz"), "split": ["train"] * 6}
-    assert "2 separate parts" in codes(table)["L4"].message
-    together = {
-        "colour": list("aabbab"),
-        "shape": list("xxyyxy"),
-        "size": list("121212"),
-        "split": ["train"] * 6,
-    }
-    found = codes(together, factors=["colour", "shape", "size"])
-    assert "colour determines shape" in found["L6"].message

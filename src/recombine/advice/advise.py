@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from recombine.advice.advice import Advice, AdviceSettings
 from recombine.advice.analysis import analyse_split
 from recombine.advice.arguments import check_settings, checked_orders, checked_patterns
+from recombine.advice.forecasts.salience_profile import profile_from_activations, salience_profile
 from recombine.advice.memory_use import check_factors
-from recombine.advice.salience import profile_from_activations, salience_profile
+from recombine.advice.result import Advice, AdviceSettings
 from recombine.spaces.observations import Names, observe
 from recombine.theory import OverlapKernel, SalienceEstimate
 

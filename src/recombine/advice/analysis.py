@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 import numpy as np
 from jaxtyping import Int
 
-from recombine.advice.additions import order_advice
-from recombine.advice.advice import Advice, AdviceSettings, Reusable
+from recombine.advice.additions.corrective_cells import find_corrective_cells
+from recombine.advice.additions.determining_cells import order_advice
 from recombine.advice.cells_of_interest import cells_of_interest, matching_cells, max_cells_of_interest
-from recombine.advice.corrective_cells import find_corrective_cells
 from recombine.advice.coverage import coverage
-from recombine.advice.kernel_forecasts import loss_forecast, slope_forecast
+from recombine.advice.forecasts.kernel_forecasts import loss_forecast, slope_forecast
+from recombine.advice.forecasts.leak_forecast import leak_forecast
+from recombine.advice.forecasts.shortcut_forecast import shortcuts
 from recombine.advice.labels import CellLabels, additivity, cell_labels, contradiction
 from recombine.advice.lint import lint
-from recombine.advice.memorisation_leak import leak_forecast
 from recombine.advice.memory_use import check_memory
-from recombine.advice.shortcuts import shortcuts
+from recombine.advice.result import Advice, AdviceSettings, Reusable
 from recombine.advice.thresholds import LARGE_MACHINE, LARGE_TABLE, SECONDS_BEFORE_PROGRESS
 from recombine.errors import InputError
 from recombine.spaces.observations import Observations

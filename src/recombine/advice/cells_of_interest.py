@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.advice.thresholds import MAX_TARGETS
 from recombine.errors import InputError
+from recombine.report import plain_level
 from recombine.spaces.observations import Observations
 
 
@@ -101,8 +102,3 @@ def cell_names(table: Observations, cells: np.ndarray, at_most: int) -> str:
 def plain_cell(table: Observations, cell: np.ndarray) -> dict[str, Any]:
     """A cell's levels by factor, as plain values for JSON."""
     return {name: plain_level(level) for name, level in table.describe(cell).items()}
-
-
-def plain_level(level: Any) -> Any:
-    """A level as a plain value for JSON."""
-    return level if isinstance(level, str | int | float | bool) else str(level)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recombine.advice.cells_of_interest import plain_level
 from recombine.advice.thresholds import MAX_EXAMPLES, MAX_NAMED_CELLS
-from recombine.report import count
+from recombine.report import count, plain_level
 from recombine.spaces.observations import Observations
 from recombine.theory import Conjunctions
 

@@ -7,8 +7,8 @@ from textwrap import wrap
 
 import numpy as np
 
-from recombine.advice.additions import order_name
-from recombine.advice.advice import Advice
+from recombine.advice.additions.determining_cells import order_name
+from recombine.advice.result import Advice
 from recombine.report import Picture, count, percent, status_grid, status_grids
 
 MAX_LEVELS = 60

@@ -90,6 +90,27 @@ def lint(table: Observations) -> list[LintFinding]:
     return [finding for check in checks for finding in check(table)]
 
 
+def unchecked(table: Observations) -> dict[str, str]:
+    """The checks that could not be made, by code, each with the reason.
+
+    ```python
+    >>> from recombine.advice.lint import unchecked
+    >>> from recombine.spaces.observations import observe
+    >>> rows = {"a": [0, 0, 1], "b": [0, 1, 0], "photo": [object()] * 3, "train": [True, True, False]}
+    >>> unchecked(observe(rows, factors=["a", "b"], seen="train"))
+    {'L5': "column 'photo' holds values that cannot be compared"}
+
+    ```
+    """
+    if not table.not_compared or table.seen.all():
+        return {}
+    names = [repr(name) for name in table.not_compared]
+    if len(names) == 1:
+        return {"L5": f"column {names[0]} holds values that cannot be compared"}
+    listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return {"L5": f"columns {listed} hold values that cannot be compared"}
+
+
 def _rows(mask: np.ndarray) -> tuple[tuple[int, ...], int]:
     numbers = np.flatnonzero(mask)
     return tuple((numbers[:MAX_EXAMPLES] + 1).tolist()), len(numbers)

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import numpy as np
 
 from recombine._version import __version__
-from recombine.advice.additions import order_name
-from recombine.advice.advice import Advice
+from recombine.advice.additions.determining_cells import order_name
 from recombine.advice.cells_of_interest import cell_name, cell_names, matching_cells
 from recombine.advice.coverage import rarest_levels
+from recombine.advice.forecasts.shortcut_forecast import shortcut_sentences
 from recombine.advice.labels import additivity_heading, additivity_lines, contradiction_lines
-from recombine.advice.lint import CODES
-from recombine.advice.shortcuts import shortcut_sentences
+from recombine.advice.lint import CODES, unchecked
+from recombine.advice.result import Advice
 from recombine.advice.thresholds import MAX_LISTED_CELLS
 from recombine.report import (
     Badge,
@@ -106,8 +106,11 @@ def _nothing_unseen(advice: Advice) -> str:
 
 
 def _lint_blocks(advice: Advice) -> list[Block]:
+    reasons = unchecked(advice.table)
+    notes: list[Block] = [f"{code} not checked: {reason}" for code, reason in reasons.items()]
     if not advice.lint:
-        return [f"✓ none found by the checks {CODES[0]} to {CODES[-1]}"]
+        others = f", except {', '.join(reasons)}" if reasons else ""
+        return [f"✓ none found by the checks {CODES[0]} to {CODES[-1]}{others}", *notes]
     signs = {"error": "✗", "warning": "!"}
     facts = [Fact(f"{signs[problem.severity]} {problem.code}", problem.sentence()) for problem in advice.lint]
     rows = [
@@ -122,7 +125,7 @@ def _lint_blocks(advice: Advice) -> list[Block]:
         for problem in advice.lint
     ]
     columns = [Column("code"), Column("severity"), Column("problem"), Column("what to do")]
-    return [Only("terminal", [Facts(facts)]), Only("page", [Table(columns, rows)])]
+    return [Only("terminal", [Facts(facts)]), Only("page", [Table(columns, rows)]), *notes]
 
 
 def _coverage_blocks(advice: Advice) -> list[Block]:

@@ -12,7 +12,8 @@ from recombine.auditing.cells import Cells, gather
 from recombine.auditing.findings import FINDINGS, AuditEvidence
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
-from recombine.auditing.outputs import Kind, Outputs, read_outputs
+from recombine.auditing.output_reading import read_outputs
+from recombine.auditing.outputs import Outputs
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
@@ -21,6 +22,7 @@ from recombine.auditing.split_forecast import SplitForecast, forecast
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.errors import InputError
+from recombine.tasks.task import Kind
 
 
 def audit(

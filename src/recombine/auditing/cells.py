@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from recombine.auditing.outputs import Kind, Outputs, decide
+from recombine.auditing.outputs import Outputs, decide
 from recombine.auditing.thresholds import MIN_REPLICATES
 from recombine.spaces.observations import Observations
+from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
 
 

@@ -12,7 +12,8 @@ import polars as pl
 from jaxtyping import Float
 
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
-from recombine.data.arrays import as_array, read_arrays
+from recombine.data.array_files import read_arrays
+from recombine.data.arrays import as_array
 from recombine.data.files import is_path
 from recombine.data.limits import MAX_AUDIT_FACTORS
 from recombine.data.tables import DataTable, did_you_mean, read_table

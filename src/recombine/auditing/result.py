@@ -12,7 +12,6 @@ import polars as pl
 from recombine._version import __version__
 from recombine.auditing.cells import Cells
 from recombine.auditing.findings import FINDINGS, Finding
-from recombine.auditing.findings.finding import plain
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.remedies import Remedy
@@ -24,7 +23,7 @@ from recombine.errors import InputError
 from recombine.intervals import Estimate
 from recombine.metrics.interaction import InteractionProfile
 from recombine.modularity import ModularityReport
-from recombine.report import Document, Report
+from recombine.report import Document, Report, plain_level, plain_number
 from recombine.spaces.observations import Observations
 
 
@@ -115,7 +114,7 @@ class AuditReport(Report):
             "seen": _estimate(scores.seen),
             "unseen": _estimate(scores.unseen),
             "baselines": {name: _estimate(one) for name, one in scores.baselines.items()},
-            "constant_on_seen": plain(scores.constant_seen),
+            "constant_on_seen": plain_number(scores.constant_seen),
             "units": None if units is None else {"factor": units.factor, "offset": units.offset},
             "as_given": None
             if as_given is None
@@ -138,8 +137,8 @@ class AuditReport(Report):
             "framework": self.framework,
             "version": __version__,
             "rows": len(self.table.cells),
-            "factors": {f.name: [_level(level) for level in f.levels] for f in self.table.space.factors},
-            "classes": [_level(one) for one in self.outputs.classes] if self.outputs else [],
+            "factors": {f.name: [plain_level(level) for level in f.levels] for f in self.table.space.factors},
+            "classes": [plain_level(one) for one in self.outputs.classes] if self.outputs else [],
             "layers": [] if self.layers is None else _layers(self.layers, self.table.space.names),
             "modularity": None if self.modularity is None else self.modularity.to_dict(),
             "interaction": None if self.profile is None else self.profile.to_dict(),
@@ -149,8 +148,8 @@ class AuditReport(Report):
 
 
 def _estimate(one: Estimate) -> dict[str, Any]:
-    ends = [plain(end) for end in one.pair]
-    return {"estimate": plain(one.value), "interval": None if None in ends else ends}
+    ends = [plain_number(end) for end in one.pair]
+    return {"estimate": plain_number(one.value), "interval": None if None in ends else ends}
 
 
 def _layers(layers: Layers, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -158,16 +157,14 @@ def _layers(layers: Layers, names: Sequence[str]) -> list[dict[str, Any]]:
         {
             "name": layer.name,
             "units": layer.units,
-            "readable": {name: plain(float(one)) for name, one in zip(names, layer.readable, strict=True)},
+            "readable": {
+                name: plain_number(float(one)) for name, one in zip(names, layer.readable, strict=True)
+            },
             "factorisation": _estimate(layer.factorisation),
             "volume_gap": _estimate(layer.volume_gap),
             "salience_by_order": None
             if layer.salience is None
-            else [plain(float(one)) for one in layer.salience.order_shares],
+            else [plain_number(float(one)) for one in layer.salience.order_shares],
         }
         for layer in layers
     ]
-
-
-def _level(level: Any) -> Any:
-    return level if isinstance(level, str | int | float | bool) else str(level)

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import linalg
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.outputs import Kind, decide
+from recombine.auditing.outputs import decide
 from recombine.auditing.thresholds import (
     CELL_PAIR_BLOCK,
     EFFECT_RIDGE,
@@ -23,6 +23,7 @@ from recombine.auditing.thresholds import (
     MAX_EFFECTS,
     MAX_LOGIT_CELLS,
 )
+from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
 from recombine.theory.conjunctions import Subset, codes_of
 

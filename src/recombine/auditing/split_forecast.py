@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.advice import Advice, AdviceSettings
 from recombine.advice.analysis import analyse_split
-from recombine.advice.salience import salience_profile
+from recombine.advice.forecasts.salience_profile import salience_profile
 from recombine.auditing.cells import Cells
 from recombine.auditing.seen_cells import orders_below, seen_targets
 from recombine.auditing.thresholds import (

@@ -184,3 +184,18 @@ MAX_ACTIVITY_BYTES = 2**30
 """For the cell means of all layers together."""
 MAX_SAMPLED_ROWS = 400
 """Rows whose activity is kept as it is."""
+
+# ---- what a page shows ---------------------------------------------------------------------------------------------
+
+MAX_LISTED_CELLS = 12
+"""Cells that a table of single cells lists."""
+MAX_MAP_LEVELS = 60
+"""Levels of a factor up to which a map of cells is legible."""
+MAX_MAPS = 6
+"""Pairs of factors with a map."""
+MAX_POINTS = 300
+"""Points of each kind in the figure of errors."""
+MAX_IMAGES = 6
+"""Cells shown as images."""
+MIN_IMAGE_SIDE = 4
+"""Outputs with a shorter side than this are not shown as images."""

@@ -29,7 +29,7 @@ def in_target_units(outputs: Outputs, seen: Bool[np.ndarray, " rows"]) -> tuple[
 
     ```python
     >>> import numpy as np
-    >>> from recombine.auditing.outputs import read_outputs
+    >>> from recombine.auditing.output_reading import read_outputs
     >>> from recombine.auditing.units import in_target_units
     >>> target = np.array([0.5, 1.0, 3.0, 4.5])
     >>> _, units = in_target_units(read_outputs(target, 2 * target - 1), np.array([True, True, True, False]))

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say, say_json
+from recombine.cli.shared import (
+    BinsOption,
+    JsonOption,
+    QuietOption,
+    check_page_path,
+    progress_lines,
+    say,
+    say_json,
+    words,
+)
 
 
 def advise(
@@ -79,10 +88,7 @@ def advise(
             "--interest", metavar="WHICH", help="unseen: all unseen cells; table: only those that have rows."
         ),
     ] = "unseen",
-    bins: Annotated[
-        list[str] | None,
-        typer.Option("--bins", metavar="COLUMN=N", help="Cut a column of numbers into N ranges: weight=4."),
-    ] = None,
+    bins: BinsOption = None,
     cells: Annotated[
         Path | None,
         typer.Option("--cells", metavar="FILE", help="Write one row per unseen cell (.csv or .parquet)."),
@@ -112,19 +118,19 @@ def advise(
 ) -> None:
     """Say from a data split alone which unseen combinations are determined, what to expect, and what to add."""
     from recombine.advice import advise as run
-    from recombine.advice.advice import check_conditions
     from recombine.advice.arguments import parse_bins, parse_cells, parse_orders
+    from recombine.advice.result import check_conditions
     from recombine.data.export import check_table_path, write_table
 
     check_page_path(html, "html")
     check_table_path("cells", cells)
     check_table_path("additions", additions)
-    conditions = [word.strip() for text in fail_on or () for word in text.split(",") if word.strip()]
+    conditions = [word for text in fail_on or () for word in words(text)]
     check_conditions(conditions, labels=target is not None)
     with progress_lines(quiet=quiet) as show_progress:
         advice = run(
             table,
-            factors=[column.strip() for column in factors.split(",") if column.strip()],
+            factors=words(factors),
             seen=seen,
             orders=parse_orders(order),
             target=target,

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say, say_json
+from recombine.cli.shared import (
+    BinsOption,
+    JsonOption,
+    QuietOption,
+    check_page_path,
+    progress_lines,
+    say,
+    say_json,
+    words,
+)
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,10 +118,7 @@ def audit(
         str | None,
         typer.Option("--classes", metavar="LABELS", help="The labels that columns of scores stand for."),
     ] = None,
-    bins: Annotated[
-        list[str] | None,
-        typer.Option("--bins", metavar="COLUMN=N", help="Cut a column of numbers into N ranges: weight=4."),
-    ] = None,
+    bins: BinsOption = None,
     unordered: Annotated[
         str | None,
         typer.Option(
@@ -217,7 +223,7 @@ def _gates(texts: list[str] | tuple[str, ...]) -> list[str]:
     from recombine.auditing.findings import FINDINGS
 
     accepted = [NOT_COMPOSING, *(id.replace("_", "-") for id in FINDINGS if id != "composes")]
-    names = [word.replace("_", "-") for text in texts for word in _words(text) or ()]
+    names = [word.replace("_", "-") for text in texts for word in words(text)]
     for name in names:
         if name not in accepted:
             raise InputError("fail-on", name, f"one of {', '.join(accepted)}")
@@ -232,12 +238,12 @@ def _failed(report: AuditReport, gates: list[str]) -> list[str]:
 
 
 def _words(text: str | None) -> list[str] | None:
-    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+    return None if text is None else words(text)
 
 
 def _columns(text: str | None) -> str | list[str] | None:
-    words = _words(text)
-    return words[0] if words and len(words) == 1 else words
+    names = _words(text)
+    return names[0] if names and len(names) == 1 else names
 
 
 def _model(name: str | None, weights: Path | None) -> tuple[Any, Path | None]:

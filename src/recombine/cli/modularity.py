@@ -79,7 +79,7 @@ def modularity(
     as_json: JsonOption = False,
 ) -> None:
     """Report whether a net's weights fall into modules, layer by layer, and how far that is from chance."""
-    from recombine.data.arrays import read_xy
+    from recombine.data.array_files import read_xy
     from recombine.modularity import modularity_report
 
     check_page_path(html, "html")

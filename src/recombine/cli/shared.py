@@ -33,7 +33,16 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progre
 ScaleOption = Annotated[
     str, typer.Option("--scale", metavar="SCALE", help="The size of a run: smoke, quick or paper.")
 ]
+BinsOption = Annotated[
+    list[str] | None,
+    typer.Option("--bins", metavar="COLUMN=N", help="Cut a column of numbers into N ranges: weight=4."),
+]
 OffsetOption = Annotated[int, typer.Option("--seed-offset", metavar="N", help="Added to every random seed.")]
+
+
+def words(text: str) -> list[str]:
+    """The words of a list with commas, such as names of columns."""
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def say(line: str = "") -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recombine.data.archives import check_unpacked_size
-    from recombine.data.arrays import as_array, as_numbers, read_array, read_arrays, read_xy
+    from recombine.data.array_files import read_array, read_arrays, read_xy
+    from recombine.data.arrays import as_array, as_numbers
     from recombine.data.columns import DataColumn, as_column
     from recombine.data.export import check_table_path, csv_bytes, write_table
     from recombine.data.levels import Levels, binned, levels_of
@@ -34,11 +35,11 @@ _HOME_OF = {
     "levels_of": "levels",
     "natural": "nets",
     "read_activations": "nets",
-    "read_array": "arrays",
-    "read_arrays": "arrays",
+    "read_array": "array_files",
+    "read_arrays": "array_files",
     "read_net": "nets",
     "read_table": "tables",
-    "read_xy": "arrays",
+    "read_xy": "array_files",
     "write_table": "export",
 }
 

@@ -1,50 +1,14 @@
-"""Arrays that users bring: from memory (lists, tensors, series) or from `.npz`, `.npy` and `.safetensors` files."""
+"""Arrays that users bring in memory: lists, tensors, series."""
 
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from recombine.data.files import existing_file, is_path
-from recombine.data.npz import is_archive, npz_names, read_npy, read_npz
-from recombine.data.safetensors import read_safetensors
+from recombine.data.files import is_path
 from recombine.errors import InputError
-
-_PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib"}
-
-
-def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
-    """The arrays of an `.npz` or `.safetensors` file by name; pickles are refused."""
-    _refuse_pickle(field, path)
-    file = existing_file(field, path, "the path of an .npz or .safetensors file that exists")
-    if file.suffix.lower() == ".safetensors":
-        return read_safetensors(field, file)
-    return read_npz(field, file)
-
-
-def read_array(field: str, path: str | Path) -> np.ndarray:
-    """The array of a `.npy` file (mapped into memory), or of an `.npz` file that has one array."""
-    _refuse_pickle(field, path)
-    expected = "the path of a .npy file, or of an .npz file with one array (nothing is unpickled)"
-    file = existing_file(field, path, expected)
-    if not is_archive(file):
-        return read_npy(field, file)
-    names = npz_names(field, file)
-    if len(names) != 1:
-        listed = f" (it has {', '.join(names[:8])})" if names else ""
-        raise InputError(field, str(file), f"an .npz file with one array{listed}")
-    return read_npz(field, file)[names[0]]
-
-
-def read_xy(path: str | Path) -> tuple[np.ndarray, np.ndarray | None]:
-    """The arrays `x` and, if it is there, `y` of an `.npz` or `.safetensors` file."""
-    arrays = read_arrays("data", path)
-    if "x" not in arrays:
-        raise InputError("data", f"arrays {list(arrays)[:8]}", "an array 'x', and 'y' for errors")
-    return arrays["x"], arrays.get("y")
 
 
 def as_array(field: str, values: Any) -> np.ndarray:
@@ -100,13 +64,3 @@ def _is_number(one: Any) -> bool:
     if isinstance(one, int) and not isinstance(one, bool):
         return abs(one) < 2**1023  # beyond, it is not a float
     return one is None or isinstance(one, float | np.number)
-
-
-def _refuse_pickle(field: str, path: Any) -> None:
-    if is_path(path) and Path(path).suffix.lower() in _PICKLES:
-        raise InputError(
-            field,
-            str(path),
-            "an .npz or .safetensors file (pickles are never read, since they can run any code: write the arrays "
-            "with numpy.savez, or safetensors.torch.save_file for a state dict)",
-        )

@@ -111,6 +111,19 @@ def number_as_written(text: str) -> int | float | None:
     return number if _exponent(repr(number)) == _exponent(text) else None
 
 
+def number_in_any_notation(value: Any) -> int | float | None:
+    """The number that a value is, or that a text writes in any notation (`07`, `0.50`); `None` otherwise."""
+    if isinstance(value, str):
+        exact = number_as_written(value)
+        if exact is not None:
+            return exact
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
 def _exponent(text: str) -> str:
     """Exponents as one of many programs writes them: `1e-07`, `1e-7` and `1E-7` are the same."""
     return re.sub(r"e\+?(-?)0*(?=[0-9])", r"e\1", text.lower())

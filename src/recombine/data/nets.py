@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from recombine.data.arrays import as_array, as_numbers, read_arrays
+from recombine.data.array_files import read_arrays
+from recombine.data.arrays import as_array, as_numbers
 from recombine.data.files import is_path
 from recombine.errors import InputError
 

@@ -83,18 +83,21 @@ class DataTable:
             raise InputError("table", f"{self.name} without rows", "at least one row")
         return rows
 
-    def content(self, names: Sequence[str], rows: int) -> np.ndarray | None:
+    def content(self, names: Sequence[str], rows: int) -> tuple[np.ndarray | None, tuple[str, ...]]:
         """One number per row that is equal for rows which are equal in these columns.
 
-        `None` if there are no such columns, or if one of them cannot be compared: then nobody knows whether rows are
-        equal.
+        **Returns:**
+
+        The numbers, and the columns whose values cannot be compared. The numbers are `None` if there are such columns,
+        because nobody knows then whether rows are equal, or if there are no columns at all.
         """
-        hashes = [_row_hashes(self.sources[name]) for name in names]
-        if not hashes or any(hashed is None or len(hashed) != rows for hashed in hashes):
-            return None
-        numbered = pl.DataFrame({str(number): hashed for number, hashed in enumerate(hashes)})
+        hashes = {name: _row_hashes(self.sources[name]) for name in names}
+        not_compared = tuple(name for name, hashed in hashes.items() if hashed is None or len(hashed) != rows)
+        if not hashes or not_compared:
+            return None, not_compared
+        numbered = pl.DataFrame({str(number): hashed for number, hashed in enumerate(hashes.values())})
         both = numbered.select(pl.struct(pl.all()).hash(seed=1)).to_series()
-        return both.to_numpy().astype(np.uint64).view(np.int64)
+        return both.to_numpy().astype(np.uint64).view(np.int64), ()
 
 
 def read_table(table: Any, needed: Mapping[str, str]) -> DataTable:

@@ -10,10 +10,10 @@ Importing this package imports neither JAX nor PyTorch.
 """
 
 from recombine.models.dispatch import as_function, as_model, framework_of
-from recombine.models.errors import ModelError
 from recombine.models.function import ModelFunction
 from recombine.models.importing import import_model
 from recombine.models.model import Chunk, Framework, Model
+from recombine.models.model_errors import ModelError
 from recombine.models.weight_files import load_weights, takes_weights
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.models.errors import ModelError, NoDerivativeError
 from recombine.models.model import Activities, Framework, Layers, chosen_layers
+from recombine.models.model_errors import ModelError, NoDerivativeError
 from recombine.models.model_inputs import InputColumn, Inputs
 from recombine.models.model_outputs import at
 from recombine.models.row_function import RowFunction

@@ -10,9 +10,9 @@ from typing import Any, get_args
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.models.errors import UntraceableError
 from recombine.models.function import Arrays, ModelFunction, Precision, Rows, numpy_function
 from recombine.models.model import Backend, Framework, Layers, Model
+from recombine.models.model_errors import UntraceableError
 from recombine.models.model_inputs import Inputs, as_inputs
 
 

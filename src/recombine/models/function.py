@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from recombine.errors import InputError
-from recombine.models.errors import ModelError, user_code
 from recombine.models.model import TRYING
+from recombine.models.model_errors import ModelError, user_code
 from recombine.models.model_inputs import Inputs, as_inputs
 from recombine.models.row_function import RowFunction, same_numbers
 
@@ -20,7 +20,7 @@ Arrays = Literal["jax", "torch", "numpy"]
 """The arrays that a function takes."""
 Rows = Float[np.ndarray, "rows latents"]
 Directions = Float[np.ndarray, "rows order latents"]
-Outputs = Float[np.ndarray, "rows outputs"]
+OutputRows = Float[np.ndarray, "rows outputs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class ModelFunction:
 
     arrays: Arrays
     output_shape: tuple[int, ...]
-    values: Callable[[Rows], Outputs]
-    derivative: Callable[[Rows, Directions], Outputs] | None
+    values: Callable[[Rows], OutputRows]
+    derivative: Callable[[Rows, Directions], OutputRows] | None
     eps: float
     no_derivative: str = ""
     notes: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ def numpy_function(
 
     by_rows, shape = row_convention(call, rows, batched, field)
 
-    def values(rows: Rows) -> Outputs:
+    def values(rows: Rows) -> OutputRows:
         parts = []
         for start in range(0, len(rows), chunk):
             block = rows[start : start + chunk]

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from recombine.errors import InputError
-from recombine.models.errors import as_model_error, unknown_name, user_code
+from recombine.models.model_errors import as_model_error, unknown_name, user_code
 
 _FORM = "package.module:name, such as nets:make_model"
 

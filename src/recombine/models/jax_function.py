@@ -10,17 +10,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from recombine.models.errors import UntraceableError
 from recombine.models.function import (
     Directions,
     ModelFunction,
-    Outputs,
+    OutputRows,
     Precision,
     Rows,
     first_line,
     padded_chunks,
     row_convention,
 )
+from recombine.models.model_errors import UntraceableError
 
 
 def jax_function(
@@ -79,7 +79,7 @@ def jax_function(
         model = _with_own_constants(model, points[by_rows], wide)
         _forget()
 
-    def derivative(rows: Rows, directions: Directions) -> Outputs:
+    def derivative(rows: Rows, directions: Directions) -> OutputRows:
         parts = []
         with jax.enable_x64(wide):
             for count, pieces in padded_chunks(chunk, rows, directions):
@@ -87,7 +87,7 @@ def jax_function(
                 parts.append(np.asarray(_products(model, by_rows, z, u), dtype=np.float64)[:count])
         return np.concatenate(parts)
 
-    def values(rows: Rows) -> Outputs:
+    def values(rows: Rows) -> OutputRows:
         return derivative(rows, np.zeros((len(rows), 0, rows.shape[1])))
 
     eps = float(np.finfo(dtype).eps)

@@ -14,8 +14,8 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.models.callable_model import CallableBackend, callable_name
-from recombine.models.errors import ModelError, NoDerivativeError, UntraceableError, user_code
 from recombine.models.model import TRYING, Activities, Backend, Framework, Layers, chosen_layers
+from recombine.models.model_errors import ModelError, NoDerivativeError, UntraceableError, user_code
 from recombine.models.model_inputs import InputColumn, Inputs
 from recombine.models.model_outputs import OutputPath, at, first_array, rows_error, to_numpy
 from recombine.models.row_function import DISAGREES, calling_convention

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from recombine.errors import InputError
-from recombine.models.errors import ModelError, NoDerivativeError, unknown_name
+from recombine.models.model_errors import ModelError, NoDerivativeError, unknown_name
 from recombine.models.model_inputs import InputColumn, Inputs
 
 Framework: TypeAlias = Literal["torch", "jax", "sklearn", "callable"]

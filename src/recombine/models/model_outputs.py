@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.models.errors import unknown_name
+from recombine.models.model_errors import unknown_name
 
 OutputPath: TypeAlias = tuple[str | int, ...]
 """The keys that lead to an array through tuples, mappings and records; empty for a bare array."""

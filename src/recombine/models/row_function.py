@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.models.errors import ModelError, user_code
 from recombine.models.model import TRYING
+from recombine.models.model_errors import ModelError, user_code
 from recombine.models.model_inputs import Inputs
 from recombine.models.model_outputs import OutputPath, arrays_in, at, choose, is_array, rows_error, to_numpy
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from recombine.errors import InputError
-from recombine.models.errors import NoDerivativeError, user_code
 from recombine.models.model import TRYING, Activities, Framework, Layers, chosen_layers
+from recombine.models.model_errors import NoDerivativeError, user_code
 from recombine.models.model_inputs import InputColumn, Inputs
 from recombine.models.model_outputs import at, choose, rows_error, to_numpy
 from recombine.models.row_function import RowFunction

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from recombine.data.arrays import read_arrays
+from recombine.data.array_files import read_arrays
 from recombine.errors import InputError
-from recombine.models.errors import as_model_error
+from recombine.models.model_errors import as_model_error
 
 _MAX_NAMES = 4
 

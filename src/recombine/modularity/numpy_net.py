@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -12,9 +12,7 @@ from jaxtyping import Float
 from recombine.data.arrays import as_array
 from recombine.errors import InputError
 from recombine.metrics.connectivity import Chain, Perceptron
-from recombine.metrics.connectivity.separation import leaky_relu
-
-Activation = Callable[[np.ndarray], np.ndarray]
+from recombine.metrics.connectivity.separation import Activation, leaky_relu
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:

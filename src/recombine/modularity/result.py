@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,7 +20,7 @@ from recombine.modularity.orientation import OrientationSource
 from recombine.modularity.pitfalls import Pitfall, pitfalls
 from recombine.modularity.separability import Separability
 from recombine.modularity.verdict import MAX_P, MIN_Z, MIXED, MODULAR, ModularityVerdict, verdict
-from recombine.report import Document, Report
+from recombine.report import Document, Report, plain_number
 from recombine.report.figures.weight_maps import unit_layer_names
 
 if TYPE_CHECKING:
@@ -201,11 +200,11 @@ class ModularityReport(Report):
                 {
                     "layer": layer + 1,
                     "shape": list(matrix.shape),
-                    "mass": _finite(self.mass[layer]),
-                    "chance": _finite(self.chance[layer]),
-                    "score": _finite(self.score[layer]),
-                    "purity": _finite(self.purity[layer]),
-                    "participation": _finite(self.participation[layer]),
+                    "mass": plain_number(self.mass[layer]),
+                    "chance": plain_number(self.chance[layer]),
+                    "score": plain_number(self.score[layer]),
+                    "purity": plain_number(self.purity[layer]),
+                    "participation": plain_number(self.participation[layer]),
                     "spectrum_collapsed": _finite_row(self.collapsed, layer),
                     "spectrum_raw": _finite_row(self.raw, layer),
                 }
@@ -221,19 +220,15 @@ class ModularityReport(Report):
 
 
 def _finite_row(table: np.ndarray | None, layer: int) -> list[float | None] | None:
-    return None if table is None else [_finite(value) for value in table[layer]]
+    return None if table is None else [plain_number(value) for value in table[layer]]
 
 
 def _all_finite(values: dict[str, Any]) -> dict[str, Any]:
     return {
         name: _all_finite(value)
         if isinstance(value, dict)
-        else _finite(value)
+        else plain_number(value)
         if isinstance(value, float)
         else value
         for name, value in values.items()
     }
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if isfinite(value) else None

@@ -52,6 +52,7 @@ from recombine.report.numbers import (
     plus_minus,
     scientific,
 )
+from recombine.report.plain_values import plain_level, plain_number
 from recombine.report.progress import ProgressDisplay, ProgressLine, duration, progress
 from recombine.report.terminal import document_text, print_document, print_table, table_text, terminal_width
 
@@ -107,6 +108,8 @@ __all__ = [
     "number_ranges",
     "outline_unseen",
     "percent",
+    "plain_level",
+    "plain_number",
     "plus_minus",
     "png_bytes",
     "print_document",

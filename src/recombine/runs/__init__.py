@@ -4,10 +4,10 @@ from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progr
 from recombine.runs.executor import execute
 from recombine.runs.fingerprint import code_fingerprint
 from recombine.runs.lease import Lease
-from recombine.runs.result import Result
+from recombine.runs.result_table import export, table
 from recombine.runs.store import Store, StoredTrial, StoreWarning
-from recombine.runs.table import export, table
 from recombine.runs.trial import Trial, canonical_json, from_json
+from recombine.runs.trial_result import Result
 from recombine.runs.trial_runner import run_trial
 
 __all__ = [

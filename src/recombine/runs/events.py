@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recombine.runs.result import Result
 from recombine.runs.trial import Trial
+from recombine.runs.trial_result import Result
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from recombine.errors import InputError, StoreError
 from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started, Waiting
 from recombine.runs.leased_run import run_under_lease
-from recombine.runs.result import Result
 from recombine.runs.store import Store
 from recombine.runs.trial import Trial
 from recombine.runs.trial_queue import RETRY_SECONDS, TrialQueue
+from recombine.runs.trial_result import Result
 from recombine.runs.worker import one_line
 from recombine.runs.worker_pool import run_in_pool
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.runs.result import Result
 from recombine.runs.trial import Trial, canonical_json, from_json
+from recombine.runs.trial_result import Result
 
 FORMAT = 1
 

@@ -6,7 +6,8 @@ covers the *import closure* of the trial: the files that define its parts, the f
 What is followed:
 
 - imports of this package's own modules, and of the user's modules: those of the same top-level package, and those in
-    the same folder. Imports inside functions count too.
+    the same folder. Imports inside functions count too; those inside a static method only if something in the closure
+    names the method. So `Split.from_table` makes the reader of tables count for trials that call it, and for no others.
 - Names of functions in strings, as in `Part("recombine.tasks:bumps")`.
 - `from recombine.tasks import bumps` leads to the file that defines `bumps`; the package's other names do not count.
     Where a whole package is imported (`import recombine.tasks as t`, `from recombine.tasks import *`), all that its
@@ -22,53 +23,25 @@ changed that the trial does not use. They become invalid if any line changes in 
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
-import re
 import sys
-import sysconfig
 import textwrap
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from recombine.errors import InputError
 from recombine.parts import Part
-from recombine.source_imports import (
-    PACKAGE,
-    SourceFile,
-    absolute_module,
-    find_source,
-    is_type_checking,
-    parse,
-    resolve,
-)
+from recombine.runs.code_scan import CodeScan, scan, scan_text
+from recombine.source_imports import SourceFile, find_source, resolve
 
-RUNNER = ("recombine.parts", "recombine.runs.trial_runner", "recombine.runs.result")
+RUNNER = ("recombine.parts", "recombine.runs.trial_runner", "recombine.runs.trial_result")
 """The files that call the parts of any trial and arrange what they return. Their imports are not followed: of those,
 only training makes numbers, and it counts for trials that train."""
 
 TRAINING = ("recombine.training.loop", "fit")
-
-NOT_FOLLOWED = frozenset(
-    {
-        "recombine._version",  # a release without a change of code keeps results
-        "recombine.runs.fingerprint",
-        "recombine.runs.trial",  # the trial itself is in its key
-        "recombine.source_imports",
-    }
-)
-"""Modules that a part's file may import but that make no numbers. The same holds for the package `report`: results can
-present themselves, so many modules import it."""
-
-_REPORT = "recombine.report"
-
-_SILENT_FIELDS = frozenset({"ctx", "kind", "type_comment"})
-_FOLLOWED_KINDS = frozenset({ast.Import, ast.ImportFrom, ast.If})
-_REFERENCE = re.compile(r"[A-Za-z_]\w*(\.\w+)*:[A-Za-z_]\w*(\.\w+)*")
 
 
 def code_fingerprint(parts: Iterable[Part], *, trains: bool = True) -> str:
@@ -82,13 +55,13 @@ def code_fingerprint(parts: Iterable[Part], *, trains: bool = True) -> str:
 
     `recombine.InputError` if the module of a part does not exist.
     """
-    names = sorted({part.name for part in parts})
+    names = {part.name for part in parts}
     roots = frozenset(name for name in names if not name.startswith("__main__:"))
-    main = tuple(name for name in names if name.startswith("__main__:"))
-    lines = [_compiler(), *sorted(_closure_hashes(roots, trains))]
-    if main:
-        lines += sorted(_main_hashes(main))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    scans = _main_scans(sorted(names - roots))
+    imported = frozenset(link.module for scan in scans for link in scan.links)
+    mentioned = frozenset(name for scan in scans for name in scan.names)
+    hashes = {scan.digest for scan in scans} | _closure_hashes(roots, imported, mentioned, trains)
+    return hashlib.sha256("\n".join([_compiler(), *sorted(hashes)]).encode()).hexdigest()
 
 
 def closure(module: str, name: str | None = None) -> frozenset[str]:
@@ -102,15 +75,12 @@ def closure(module: str, name: str | None = None) -> frozenset[str]:
 
     ```
     """
-    target = resolve(module, name) if name is not None else (module, None)
-    if target is None or find_source(target[0]) is None:
-        raise InputError("function", module, "an importable module")
-    return _reachable(target[0])
+    return _reached(frozenset({_defining_module(module, name)}), frozenset())[0]
 
 
 def forget() -> None:
     """Forgets all that was computed; for tests that change files."""
-    for function in (_compiler, _closure_hashes, _reachable, _scanned, _file_hash, _linked_hash):
+    for function in (_compiler, _closure_hashes, _always_reached, _scanned, _linked_hash):
         function.cache_clear()
 
 
@@ -123,247 +93,103 @@ def _compiler() -> str:
         return "no jaxlib"
 
 
-@cache
-def _closure_hashes(names: frozenset[str], trains: bool) -> frozenset[str]:
-    modules: set[str] = set()
-    for name in names:
-        module, _, qualname = name.partition(":")
-        modules |= closure(module, qualname.partition(".")[0])
-    if trains:
-        modules |= closure(*TRAINING)
-    return frozenset({_linked_hash(module) for module in modules} | {_file_hash(module) for module in RUNNER})
-
-
-def _main_hashes(names: tuple[str, ...]) -> set[str]:
+def _main_scans(names: Sequence[str]) -> list[CodeScan]:
     """A script counts whole, with what it imports; in a notebook, which has no file, each function by itself."""
+    if not names:
+        return []
     path = getattr(sys.modules["__main__"], "__file__", None)
     if path is not None and Path(path).exists():
-        script = _scan(SourceFile("__main__", Path(path).resolve()))
-        modules = set().union(*(_reachable(module) for module in script.targets()))
-        return {script.digest, *(_linked_hash(module) for module in modules)}
+        return [scan(SourceFile("__main__", Path(path).resolve()))]
     parts = [Part(name) for name in names]
     try:
         sources = [textwrap.dedent(inspect.getsource(part.function)) for part in parts]
     except (OSError, TypeError) as error:
         expected = "functions whose source can be read; move them into a module"
         raise InputError("function", ", ".join(names), expected) from error
-    return {syntax_hash(source.encode()) for source in sources}
+    return [scan_text(source.encode()) for source in sources]
 
 
 @cache
-def _reachable(module: str) -> frozenset[str]:
-    """A module and all that it imports, directly or through others."""
+def _closure_hashes(
+    names: frozenset[str], imported: frozenset[str], mentioned: frozenset[str], trains: bool
+) -> frozenset[str]:
+    """The hashes of all files behind some parts.
+
+    **Arguments:**
+
+    - `names`: of the parts.
+    - `imported`, `mentioned`: the modules that the script imports, and all names in it.
+    """
+    roots, methods = set(imported), set(mentioned)
+    for name in names:
+        module, _, qualname = name.partition(":")
+        head, *rest = qualname.split(".")
+        roots.add(_defining_module(module, head))
+        methods.update(rest)
+    if trains:
+        roots.add(_defining_module(*TRAINING))
+    modules, called = _reached(frozenset(roots), frozenset(methods))
+    hashes = {_linked_hash(module, called) for module in modules}
+    return frozenset(hashes | {_scanned(module).digest for module in RUNNER})
+
+
+def _defining_module(module: str, name: str | None) -> str:
+    target = resolve(module, name) if name is not None else (module, None)
+    if target is None or find_source(target[0]) is None:
+        raise InputError("function", module, "an importable module")
+    return target[0]
+
+
+def _reached(roots: frozenset[str], mentioned: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The modules that some modules lead to, and the names of the static methods whose imports count.
+
+    A static method counts if its name is `mentioned`, or if any module that was reached names it. What it imports may
+    name further ones, so this goes on until nothing is added.
+    """
+    modules: set[str] = set()
+    called: set[str] = set()
+    todo = set(roots)
+    while todo:
+        modules.update(*(_always_reached(module) for module in todo))
+        scans = [_scanned(module) for module in modules]
+        waiting = {link for scan in scans for link in scan.links if link.method and link.method not in called}
+        named = {
+            link.method
+            for link in waiting
+            if link.method in mentioned or any(link.method in scan.names for scan in scans)
+        }
+        called |= named
+        todo = {link.module for link in waiting if link.method in named}
+    return frozenset(modules), frozenset(called)
+
+
+@cache
+def _always_reached(module: str) -> frozenset[str]:
+    """A module and all that it imports, directly or through others, outside static methods."""
     reached, todo = {module}, [module]
     while todo:
-        for target in _scanned(todo.pop()).targets():
-            if target not in reached:
-                reached.add(target)
-                todo.append(target)
+        for link in _scanned(todo.pop()).links:
+            if not link.method and link.module not in reached:
+                reached.add(link.module)
+                todo.append(link.module)
     return frozenset(reached)
 
 
 @cache
-def _file_hash(module: str) -> str:
-    return _scanned(module).digest
-
-
-@cache
-def _linked_hash(module: str) -> str:
+def _linked_hash(module: str, called: frozenset[str]) -> str:
     """What a file does, and the content of the files that its imported names come from."""
     scan = _scanned(module)
-    links = [f"{name} {_file_hash(target)}" for name, target in scan.links]
+    links = [
+        f"{link.name} {_scanned(link.module).digest}"
+        for link in scan.links
+        if not link.method or link.method in called
+    ]
     return hashlib.sha256("\n".join([scan.digest, *links]).encode()).hexdigest()
 
 
 @cache
-def _scanned(module: str) -> _Scan:
+def _scanned(module: str) -> CodeScan:
     source = find_source(module)
     if source is None:
         raise InputError("function", module, "an importable module")
-    return _scan(source)
-
-
-@dataclass
-class _Scan:
-    """A file's own hash, with followed imports reduced to their names, and where those names come from."""
-
-    digest: str
-    links: list[tuple[str, str]] = field(default_factory=list)
-
-    def targets(self) -> Iterator[str]:
-        return (module for _, module in self.links)
-
-
-def _scan(source: SourceFile) -> _Scan:
-    if source.path is None:
-        return _Scan(f"compiled {source.module}")
-    tree = parse(source.path)
-    if tree is None:
-        return _Scan(hashlib.sha256(source.path.read_bytes()).hexdigest())
-    writer = _Writer(source)
-    writer.write(tree)
-    return _Scan(writer.digest(), writer.links)
-
-
-def syntax_hash(source: bytes) -> str:
-    """A hash of what Python code does: layout, comments and bare strings (docstrings) do not matter.
-
-    Code that is not valid Python (somebody is editing it) is hashed as it stands.
-
-    ```python
-    >>> from recombine.runs.fingerprint import syntax_hash
-    >>> a = syntax_hash(b"def f(x): return x + 1")
-    >>> a == syntax_hash(b"def f(x):\\n    'Adds one.'\\n    return (x+1)  # done")
-    True
-    >>> a == syntax_hash(b"def f(x): return x + 2")
-    False
-
-    ```
-    """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return hashlib.sha256(source).hexdigest()
-    writer = _Writer(None)
-    writer.write(tree)
-    return writer.digest()
-
-
-class _Writer:
-    """Writes a syntax tree as text to be hashed, and notes on the way which names come from files to be followed."""
-
-    def __init__(self, source: SourceFile | None) -> None:
-        self._source = source
-        self._pieces: list[str] = []
-        self._neighbours = None if source is None else _neighbours(source)
-        # A package that is imported whole also gives what it loads on first use.
-        self._skips_type_checking = source is not None and not source.folders
-        self.links: list[tuple[str, str]] = []
-
-    def digest(self) -> str:
-        return hashlib.sha256("".join(self._pieces).encode("utf-8", "surrogatepass")).hexdigest()
-
-    def write(self, node: object) -> None:
-        """Called for each of some 100,000 nodes, so it looks up what it can."""
-        pieces, kind = self._pieces, type(node)
-        if kind is list:
-            pieces.append("[")
-            for item in node:  # type: ignore[attr-defined]
-                if type(item) is not ast.Expr or not _is_bare_string(item):
-                    self.write(item)
-                    pieces.append(",")
-            pieces.append("]")
-        elif isinstance(node, ast.AST):
-            if self._source is not None and kind in _FOLLOWED_KINDS and self._follow(node):
-                return
-            pieces.append("(" + kind.__name__)
-            for name, label in _fields(kind.__name__):
-                value = getattr(node, name, None)
-                # Empty fields are left out, so that a field which a later Python adds to a node changes nothing.
-                if value is not None and value != []:
-                    pieces.append(label)
-                    if type(value) is str:
-                        self._write_string(value)
-                    else:
-                        self.write(value)
-            pieces.append(")")
-        else:
-            pieces.append(repr(node))
-
-    def _write_string(self, text: str) -> None:
-        self._pieces.append(repr(text))
-        if ":" in text and _REFERENCE.fullmatch(text):
-            module, _, name = text.partition(":")
-            self._link(module, name.partition(".")[0], text)
-
-    def _follow(self, node: ast.AST) -> bool:
-        """Writes an import without the names of modules, if it is followed; leaves out what is for types only."""
-        assert self._source is not None
-        if isinstance(node, ast.If):
-            if not self._skips_type_checking or not is_type_checking(node):
-                return False
-            self.write(node.orelse)
-            return True
-        if isinstance(node, ast.ImportFrom):
-            module = absolute_module(node, self._source)
-            if not self._is_followed(module):
-                return False
-            for alias in node.names:
-                bound = alias.asname or alias.name
-                self._pieces.append(f"(from {alias.name} {bound})")
-                self._link(module, None if alias.name == "*" else alias.name, bound)
-            return True
-        assert isinstance(node, ast.Import)
-        if not all(self._is_followed(alias.name) for alias in node.names):
-            return False
-        for alias in node.names:
-            bound = alias.asname or alias.name.partition(".")[0]
-            self._pieces.append(f"(import {bound})")
-            self._link(alias.name, None, bound)
-        return True
-
-    def _link(self, module: str, name: str | None, bound: str) -> None:
-        if not self._is_followed(module):
-            return
-        target = (module, None) if name is None else resolve(module, name)
-        if target is not None and find_source(target[0]) is not None and _makes_numbers(target[0]):
-            self.links.append((bound, target[0]))
-
-    def _is_followed(self, module: str) -> bool:
-        top = module.partition(".")[0]
-        if top == PACKAGE:
-            return self._neighbours is not None
-        return self._neighbours is not None and top in self._neighbours
-
-
-def _makes_numbers(module: str) -> bool:
-    return module not in NOT_FOLLOWED and module != _REPORT and not module.startswith(f"{_REPORT}.")
-
-
-class _Neighbours:
-    """The top-level modules that count as code of the same author: a package and what lies in its folder."""
-
-    def __init__(self, top: str, folder: Path | None) -> None:
-        self._top, self._folder = top, folder
-
-    def __contains__(self, name: str) -> bool:
-        if name == self._top:
-            return True
-        if self._folder is None:
-            return False
-        source = find_source(name)
-        if source is None:
-            return False
-        folders = source.folders or ((source.path,) if source.path is not None else ())
-        return any(folder.parent == self._folder for folder in folders)
-
-
-def _neighbours(source: SourceFile) -> _Neighbours | None:
-    """`None` for installed packages and the standard library, whose imports are not followed."""
-    top = source.module.partition(".")[0]
-    if top == PACKAGE:
-        return _Neighbours(top, None)
-    whole = source if top == "__main__" else find_source(top)
-    if whole is None or (whole.path is None and not whole.folders):
-        return None
-    folder = whole.folders[0].parent if whole.folders else whole.path.parent  # type: ignore[union-attr]
-    return None if _is_installed(folder) else _Neighbours(top, folder)
-
-
-def _is_installed(folder: Path) -> bool:
-    library = any(folder.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
-    return library or not {"site-packages", "dist-packages"}.isdisjoint(folder.parts)
-
-
-@cache
-def _fields(kind: str) -> tuple[tuple[str, str], ...]:
-    names: tuple[str, ...] = getattr(ast, kind)._fields
-    return tuple((name, f" {name}=") for name in names if name not in _SILENT_FIELDS)
-
-
-def _is_bare_string(node: object) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+    return scan(source)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from recombine.runs.result import Result
 from recombine.runs.store import Store
 from recombine.runs.trial import Trial
+from recombine.runs.trial_result import Result
 from recombine.runs.trial_runner import run_trial
 
 

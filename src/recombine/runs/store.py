@@ -22,8 +22,8 @@ from recombine.errors import InputError, StoreError
 from recombine.home import home
 from recombine.runs.file_format import DamagedError, UnknownFormatError, check_size, decode, encode, peek
 from recombine.runs.lease import Lease, acquire, holder, sweep_leases
-from recombine.runs.result import Result
 from recombine.runs.trial import Trial
+from recombine.runs.trial_result import Result
 
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.npz")
 

@@ -14,8 +14,8 @@ import numpy as np
 from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.parts import Part
-from recombine.runs.result import Result
 from recombine.runs.trial import Trial
+from recombine.runs.trial_result import Result
 
 DIVERGED = "diverged"
 

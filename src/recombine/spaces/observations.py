@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 from jaxtyping import Bool, Float, Int
 
-from recombine.data.arrays import as_array
-from recombine.data.columns import DataColumn, as_column, number_as_written
+from recombine.data.columns import DataColumn, as_column, number_in_any_notation
 from recombine.data.levels import Levels, binned, levels_of
 from recombine.data.limits import MAX_FACTORS, check_name
-from recombine.data.tables import DataTable, did_you_mean, read_table
+from recombine.data.tables import DataTable, read_table
 from recombine.errors import InputError
 from recombine.spaces.factors import Space
+from recombine.spaces.training_rows import parse_condition, training_rows
 
 MAX_CELLS = 2**62
 """Cells are numbered in 64 bits."""
@@ -42,6 +42,7 @@ class Observations:
     - `content`: the other columns as one number per row, which is equal for equal rows; `None` if there are no other
         columns, or some that cannot be compared.
     - `bins`: for binned columns, the ranges that became levels.
+    - `not_compared`: the other columns whose values cannot be compared.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Observations:
     cost: Float[np.ndarray, " rows"] | None
     content: Int[np.ndarray, " rows"] | None
     bins: Mapping[str, Sequence[str]]
+    not_compared: tuple[str, ...] = ()
 
     @cached_property
     def train(self) -> Int[np.ndarray, "train factors"]:
@@ -76,7 +78,7 @@ class Observations:
         if str(level) in text:
             return text.index(str(level))
         if not isinstance(levels[0], str | bool):
-            number = _number(level)
+            number = number_in_any_notation(level)
             if number is not None and number in levels:
                 return levels.index(number)
         raise InputError(field, f"{name}={level}"[:200], f"a level of {name}: {', '.join(text[:12])}")
@@ -120,7 +122,7 @@ def observe(
     ```
     """
     table, names = table_and_factors(table, factors)
-    condition = _condition(seen) if isinstance(seen, str) else None
+    condition = parse_condition(seen) if isinstance(seen, str) else None
     columns = [(names, "factors"), ([] if condition is None else [condition[0]], "seen")]
     columns += [
         ([value], field) for field, value in (("target", target), ("cost", cost)) if isinstance(value, str)
@@ -131,9 +133,10 @@ def observe(
     marked = {value for value in (condition and condition[0], target) if isinstance(value, str)}
     for clash in sorted(marked & set(names)):
         raise InputError("factors", clash, "columns other than the training mark and the target")
-    training = _training(source, condition, seen, rows)
+    training = training_rows(source, condition, seen, rows)
     levels = _levels(source, names, bins)
     used = {*names, *(value for value in (condition and condition[0], cost) if isinstance(value, str))}
+    content, not_compared = source.content([name for name in source.names if name not in used], rows)
     return Observations(
         source.name,
         _space(levels),
@@ -141,8 +144,9 @@ def observe(
         training,
         None if target is None else _target(source, target, rows),
         None if cost is None else _cost(source, cost, rows),
-        source.content([name for name in source.names if name not in used], rows),
+        content,
         {name: found.ranges for name, found in levels.items() if found.ranges is not None},
+        not_compared,
     )
 
 
@@ -154,10 +158,10 @@ def cells_and_training_rows(
     Unlike `observe`, this takes factors with one level, and factors with a level for every row.
     """
     table, names = table_and_factors(table, factors)
-    condition = _condition(seen) if isinstance(seen, str) else None
+    condition = parse_condition(seen) if isinstance(seen, str) else None
     needed = dict.fromkeys(names, "factors") | ({} if condition is None else {condition[0]: "seen"})
     source = read_table(table, needed)
-    training = _training(source, condition, seen, source.rows(list(needed)))
+    training = training_rows(source, condition, seen, source.rows(list(needed)))
     levels = {name: levels_of(source.column(f"factor {name!r}", name)) for name in names}
     codes = np.stack([found.codes for found in levels.values()], axis=1)
     return {name: found.levels for name, found in levels.items()}, codes, training
@@ -209,23 +213,6 @@ def column_names(field: str, names: Any) -> list[str]:
     return [str(name) for name in (sorted(names) if isinstance(names, set | frozenset) else names)]
 
 
-def training_rows(seen: Any, rows: int) -> Bool[np.ndarray, " rows"]:
-    """An array of true and false (or 1 and 0) as the training rows."""
-    expected = f"true or false for each of the {rows} rows, such as split == 'train'"
-    if seen is None:
-        raise InputError(
-            "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
-        )
-    marks = as_array("seen", seen)
-    if marks.shape != (rows,):
-        raise InputError("seen", f"shape {marks.shape}", expected)
-    if marks.dtype.kind not in "biuf" or (marks.dtype != bool and not np.isin(marks, [0, 1]).all()):
-        raise InputError("seen", f"values of type {marks.dtype}", expected)
-    if not marks.any():
-        raise InputError("seen", "no training row", "at least one")
-    return marks.astype(bool)
-
-
 def _space(levels: Mapping[str, Levels]) -> Space:
     combinations = prod(len(found.levels) for found in levels.values())
     if combinations >= MAX_CELLS:
@@ -264,87 +251,6 @@ def _recurring(column: DataColumn) -> Levels:
     return found
 
 
-def _condition(seen: str) -> tuple[str, str, str]:
-    """DataColumn, comparison (`=`, `!=` or nothing) and value."""
-    for sign in ("!=", "="):
-        column, present, value = seen.partition(sign)
-        if present and not column.endswith("!"):
-            return column.strip(), sign, value.strip()
-    return seen.strip(), "", ""
-
-
-def _training(
-    table: DataTable, condition: tuple[str, str, str] | None, seen: Any, rows: int
-) -> Bool[np.ndarray, " rows"]:
-    if condition is None:
-        return training_rows(seen, rows)
-    name, sign, value = condition
-    column = table.column("seen", name)
-    marks = _comparison(column, sign, value) if sign else _true_or_false(column)
-    if not marks.any():
-        known = ", ".join(_texts(column)[:8])
-        raise InputError(
-            "seen", seen, f"at least one training row; {table.name} has none ({name} is {known})"
-        )
-    return marks
-
-
-def _comparison(column: DataColumn, sign: str, value: str) -> Bool[np.ndarray, " rows"]:
-    values = column.values
-    equal: pl.Series | None
-    if column.is_text:
-        text = values.fill_null("")
-        equal = text == value
-    elif values.dtype == pl.Boolean:
-        truth = {"true": True, "1": True, "false": False, "0": False}.get(value.lower())
-        equal = None if truth is None else (values == truth).fill_null(False)
-    else:
-        number = _number(value)
-        equal = None if number is None else (values == number).fill_null(False)
-    if equal is None or not equal.any():
-        near = did_you_mean(value, _texts(column), "values")
-        raise InputError(
-            "seen", f"{column.name}{sign}{value}"[:200], f"a value that column {column.name!r} has{near}"
-        )
-    return (equal if sign == "=" else ~equal).to_numpy()
-
-
-def _true_or_false(column: DataColumn) -> Bool[np.ndarray, " rows"]:
-    values = column.values
-    if not values.null_count():
-        if values.dtype == pl.Boolean:
-            return values.to_numpy()
-        if values.dtype.is_numeric() and ((values == 0) | (values == 1)).all():
-            return (values == 1).to_numpy()
-        if column.is_text:
-            text = values.str.to_lowercase()
-            if text.is_in(["true", "false", "0", "1"]).all():
-                return text.is_in(["true", "1"]).to_numpy()
-    example = values[0]
-    raise InputError(
-        "seen",
-        column.name,
-        f"COLUMN=VALUE, since column {column.name!r} is not true or false (it has {example!r})",
-    )
-
-
-def _texts(column: DataColumn) -> list[str]:
-    """The different values as text, some of them if there are many."""
-    return [str(value) for value in column.values.drop_nulls().unique().sort().head(1000).to_list()]
-
-
-def _number(value: Any) -> int | float | None:
-    if isinstance(value, str):
-        exact = number_as_written(value)
-        if exact is not None:
-            return exact
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if np.isfinite(number) else None
-
-
 def _target(table: DataTable, target: Any, rows: int) -> np.ndarray:
     if isinstance(target, str):
         return table.column("target", target).quantities()
@@ -357,7 +263,7 @@ def _cost(table: DataTable, cost: Any, rows: int) -> Float[np.ndarray, " rows"]:
     numbers = column.quantities()
     if numbers.dtype == object:
         words = [str(value) for value in numbers.tolist()]
-        row = next((row for row, word in enumerate(words) if _number(word) is None), 0)
+        row = next((row for row, word in enumerate(words) if number_in_any_notation(word) is None), 0)
         raise InputError(field, f"{column.values[row]!r} in row {row + 1}", "numbers of at least 0")
     bad = ~np.isfinite(numbers) | (numbers < 0)
     if bad.any():

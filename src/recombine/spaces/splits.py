@@ -100,6 +100,7 @@ class Split:
 
         ```
         """
+        # Imported here, so that the reader belongs only to trials that read tables (see recombine.runs.fingerprint).
         from recombine.spaces.observations import cells_and_training_rows
 
         levels, codes, training = cells_and_training_rows(table, factors, seen)

@@ -19,7 +19,7 @@ from recombine.theory.overlap_kernels import OverlapKernel
 Nonlinearity = Literal["relu", "leaky", "step", "quadratic", "gaussian"]
 """ReLU, leaky ReLU (slope 0.1 below 0), step, rectified quadratic, and `exp(-u^2)`."""
 
-Kind = Literal["nngp", "ntk"]
+KernelKind = Literal["nngp", "ntk"]
 """Training of the readout alone (the network's Gaussian process), or of all weights (the neural tangent kernel)."""
 
 NEGATIVE_SLOPE = 0.1
@@ -74,7 +74,7 @@ def random_network(
     depth: int,
     nonlinearity: str = "relu",
     *,
-    kind: Kind = "nngp",
+    kind: KernelKind = "nngp",
     bias: float = 0.0,
 ) -> OverlapKernel:
     """The kernel after `depth` random layers, scaled to 1 for identical cells (the tangent kernel is not rescaled).
@@ -100,8 +100,8 @@ def random_network(
     """
     if not isinstance(depth, int | np.integer) or depth < 0:
         raise InputError("depth", depth, "a whole number of hidden layers, at least 0")
-    if kind not in get_args(Kind):
-        raise InputError("kind", kind, f"one of {', '.join(get_args(Kind))}")
+    if kind not in get_args(KernelKind):
+        raise InputError("kind", kind, f"one of {', '.join(get_args(KernelKind))}")
     if kind == "ntk" and nonlinearity != "relu":
         raise InputError("nonlinearity", nonlinearity, "'relu' for the tangent kernel")
     if bias < 0:
@@ -123,7 +123,7 @@ def random_network(
 
 
 def salience_by_depth(
-    factors: int, depths: int, nonlinearity: str = "relu", *, kind: Kind = "nngp"
+    factors: int, depths: int, nonlinearity: str = "relu", *, kind: KernelKind = "nngp"
 ) -> Float[np.ndarray, "depths factors"]:
     """`S(k; factors)` of random networks with 0 to `depths` hidden layers.
 

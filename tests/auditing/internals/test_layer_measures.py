@@ -6,7 +6,7 @@ import pytest
 from recombine import audit
 from recombine.auditing.cells import gather
 from recombine.auditing.internals.layer_measures import measure_layers
-from recombine.auditing.outputs import read_outputs
+from recombine.auditing.output_reading import read_outputs
 from recombine.metrics import factorisation, metric_tensor, volume_gap
 from recombine.spaces.observations import observe
 

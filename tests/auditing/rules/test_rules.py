@@ -5,7 +5,7 @@ import pytest
 
 from recombine.auditing.cells import gather
 from recombine.auditing.findings import FINDINGS
-from recombine.auditing.outputs import read_outputs
+from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.rules import RULES
 from recombine.auditing.rules.failure import apply_rules, explains, simplest
 from recombine.auditing.rules.rule_test import permutation_p_value

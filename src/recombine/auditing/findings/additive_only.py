@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, as_share, cell_list, plain
+from recombine.auditing.findings.finding import Finding, as_share, cell_list
 from recombine.auditing.rules.additive import order_words
 from recombine.auditing.seen_cells import orders_below, seen_predictions, seen_targets
 from recombine.intervals import UNKNOWN
-from recombine.report import number, percent
+from recombine.report import number, percent, plain_number
 
 SHOWN_CELLS = 3
 """Cells that are listed at which the task is not additive."""
@@ -42,7 +42,9 @@ class AdditiveOnlyFinding(Finding):
             why = evidence.why_not(cls.id, no_rule=ADDITIVE_TASK_TEXT)
             return cls(False if failure.results else holds, UNKNOWN, means, why)
         by_order = {
-            str(one.order): plain(one.share.value) for one in failure.results if one.rule.name == "additive"
+            str(one.order): plain_number(one.share.value)
+            for one in failure.results
+            if one.rule.name == "additive"
         }
         details = evidence.rule_details(cls.id) | {
             "order": best.order,
@@ -75,7 +77,7 @@ def _r2_by_order(evidence: AuditEvidence) -> dict[str, float | None]:
     for order in orders_below(cells.sizes):
         if seen.can_add(order):
             left = ((seen.additive(order, cells.cells[index]) - predictions) ** 2).sum()
-            by_order[str(order)] = plain(float(1 - left / spread)) if spread > 0 else None
+            by_order[str(order)] = plain_number(float(1 - left / spread)) if spread > 0 else None
     return by_order
 
 

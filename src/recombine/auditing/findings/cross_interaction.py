@@ -8,10 +8,10 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, plain
+from recombine.auditing.findings.finding import Finding
 from recombine.auditing.thresholds import INTERACTS
 from recombine.intervals import Estimate
-from recombine.report import percent
+from recombine.report import percent, plain_number
 
 
 @final
@@ -53,7 +53,7 @@ class CrossInteractionFinding(Finding):
         )
         details = {
             "order": profile.order,
-            "q1": plain(profile.q1),
+            "q1": plain_number(profile.q1),
             "method": profile.method,
             "notes": list(profile.notes),
         }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.findings.finding import plain, title_of
+from recombine.auditing.findings.finding import title_of
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.internals.model_run import ModelRun
 from recombine.auditing.reading import AuditInputs
@@ -35,7 +35,7 @@ from recombine.data.nets import read_net
 from recombine.errors import InputError
 from recombine.metrics.interaction import InteractionProfile, interaction_profile
 from recombine.modularity import ModularityReport, modularity_report
-from recombine.report import count, percent
+from recombine.report import count, percent, plain_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +171,8 @@ class AuditEvidence:
             return {}
         return {
             "rule": best.rule.name,
-            "explains": plain(best.share.value),
-            "interval": [plain(end) for end in best.share.pair],
+            "explains": plain_number(best.share.value),
+            "interval": [plain_number(end) for end in best.share.pair],
             "chance": best.p_value,
         }
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from recombine.intervals import UNKNOWN, Estimate
+from recombine.report import plain_number
 
 if TYPE_CHECKING:
     from recombine.auditing.findings.evidence import AuditEvidence
@@ -69,12 +69,12 @@ class Finding(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; an interval that is not known is `None`."""
-        ends = [plain(end) for end in self.estimate.pair]
+        ends = [plain_number(end) for end in self.estimate.pair]
         return {
             "id": self.id,
             "holds": self.holds,
             "applicable": self.applicable,
-            "estimate": plain(self.estimate.value),
+            "estimate": plain_number(self.estimate.value),
             "interval": None if None in ends else ends,
             "means": self.means,
             "explanation": self.explanation,
@@ -85,11 +85,6 @@ class Finding(ABC):
 def title_of(id: str) -> str:
     """The title of a finding."""
     return next(kind.title for kind in Finding.__subclasses__() if kind.id == id)
-
-
-def plain(value: float) -> float | None:
-    """A number for JSON: `None` if it is not finite."""
-    return float(value) if isfinite(value) else None
 
 
 def as_share(one: Estimate) -> Estimate:

@@ -8,9 +8,9 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, as_share, plain
+from recombine.auditing.findings.finding import Finding, as_share
 from recombine.intervals import UNKNOWN
-from recombine.report import fixed, percent
+from recombine.report import fixed, percent, plain_number
 
 
 @final
@@ -35,7 +35,10 @@ class MemorisationLeakFinding(Finding):
         regression = evidence.cells.kind == "regression"
         if regression:
             means, estimate = "slope of unseen predictions on the targets", failure.slope
-            details |= {"slope": plain(failure.slope.value), "slope_seen": plain(failure.slope_seen)}
+            details |= {
+                "slope": plain_number(failure.slope.value),
+                "slope_seen": plain_number(failure.slope_seen),
+            }
         else:
             means = "share of the error that copies of seen cells explain"
             estimate = as_share(best.share) if best else UNKNOWN

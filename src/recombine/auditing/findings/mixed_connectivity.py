@@ -8,9 +8,10 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, plain
+from recombine.auditing.findings.finding import Finding
 from recombine.intervals import UNKNOWN, Estimate, resample_counts, resampled_estimate
 from recombine.modularity import ModularityReport
+from recombine.report import plain_number
 
 
 @final
@@ -37,7 +38,7 @@ class MixedConnectivityFinding(Finding):
         details = {
             "word": verdict.word,
             "modules": report.modules,
-            "scores": [plain(one) for one in report.score.tolist()],
+            "scores": [plain_number(one) for one in report.score.tolist()],
         }
         return cls(holds, estimate, means, verdict.sentence, details)
 

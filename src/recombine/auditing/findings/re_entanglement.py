@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, plain
+from recombine.auditing.findings.finding import Finding
 from recombine.auditing.internals.layer_measures import Layer, Layers
 from recombine.auditing.thresholds import (
     FACTORISATION_FALL,
@@ -19,7 +19,7 @@ from recombine.auditing.thresholds import (
     READABLE,
 )
 from recombine.intervals import UNKNOWN, resampled_estimate
-from recombine.report import fixed, percent
+from recombine.report import fixed, percent, plain_number
 
 NO_NEIGHBOURS = "No cell of the table has neighbours in every factor; more cells with rows would decide."
 
@@ -120,6 +120,6 @@ def _least_readable(layer: Layer, names: Sequence[str]) -> str:
 def _curve(layers: Layers) -> dict[str, Any]:
     return {
         "layers": [layer.name for layer in layers],
-        "factorisation": [plain(layer.factorisation.value) for layer in layers],
-        "readable": [[plain(float(one)) for one in layer.readable] for layer in layers],
+        "factorisation": [plain_number(layer.factorisation.value) for layer in layers],
+        "readable": [[plain_number(float(one)) for one in layer.readable] for layer in layers],
     }

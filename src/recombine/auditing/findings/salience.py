@@ -8,7 +8,7 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, plain
+from recombine.auditing.findings.finding import Finding
 from recombine.auditing.internals.layer_measures import Layer
 from recombine.auditing.thresholds import (
     MAX_RETENTION_CELLS,
@@ -16,7 +16,7 @@ from recombine.auditing.thresholds import (
     RETENTION_SALIENT,
 )
 from recombine.intervals import Estimate
-from recombine.report import fixed, percent
+from recombine.report import fixed, percent, plain_number
 from recombine.theory import OverlapKernel, retention
 
 
@@ -89,4 +89,6 @@ def _has_parts(kernel: OverlapKernel) -> bool:
 
 
 def _shares(layer: Layer) -> list[float | None]:
-    return [] if layer.salience is None else [plain(one) for one in layer.salience.order_shares.tolist()]
+    return (
+        [] if layer.salience is None else [plain_number(one) for one in layer.salience.order_shares.tolist()]
+    )

@@ -9,11 +9,11 @@ import numpy as np
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, as_share, plain
+from recombine.auditing.findings.finding import Finding, as_share
 from recombine.auditing.rules import RuleResult
 from recombine.auditing.seen_cells import seen_predictions, seen_targets
 from recombine.intervals import UNKNOWN, Estimate, Resampler
-from recombine.report import percent
+from recombine.report import percent, plain_number
 
 
 @final
@@ -41,9 +41,9 @@ class ShortcutFinding(Finding):
         in_training = _explained_in_training(evidence.cells, best)
         details = evidence.rule_details(cls.id) | {
             "factors": names,
-            "explained_of_answers": plain(of_predictions.value),
-            "explained_of_truth": plain(of_targets),
-            "explained_in_training": plain(in_training),
+            "explained_of_answers": plain_number(of_predictions.value),
+            "explained_of_truth": plain_number(of_targets),
+            "explained_in_training": plain_number(in_training),
         }
         if holds:
             listed = " and ".join(f"'{name}'" for name in names)

@@ -8,13 +8,13 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, plain
+from recombine.auditing.findings.finding import Finding
 from recombine.auditing.rules.superposition import superposed
 from recombine.auditing.seen_cells import seen_predictions
 from recombine.auditing.thresholds import MIN_IMAGE_OUTPUTS
 from recombine.intervals import Resampler
 from recombine.metrics.superposition import correlations
-from recombine.report import fixed, percent
+from recombine.report import fixed, percent, plain_number
 
 
 @final
@@ -43,7 +43,7 @@ class SuperpositionFinding(Finding):
         with_target = correlations(predictions, targets)
         sampler = Resampler((len(index),), seed=evidence.seed)
         estimate = sampler.estimate(float(with_sum.mean()), sampler.means(0, with_sum), [0])
-        details = evidence.rule_details(cls.id) | {"with_truth": plain(float(with_target.mean()))}
+        details = evidence.rule_details(cls.id) | {"with_truth": plain_number(float(with_target.mean()))}
         if best is None and evidence.composes is not True:
             why = (
                 "The outputs have too few numbers to tell a sum of seen outputs from something else "

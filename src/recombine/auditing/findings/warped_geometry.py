@@ -8,11 +8,12 @@ from typing import ClassVar, Self, final
 import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
-from recombine.auditing.findings.finding import Finding, plain
+from recombine.auditing.findings.finding import Finding
 from recombine.auditing.findings.re_entanglement import NO_NEIGHBOURS
 from recombine.auditing.internals.layer_measures import Layer
 from recombine.auditing.thresholds import WARPED, WARPED_SURELY
 from recombine.intervals import Estimate, resampled_estimate
+from recombine.report import plain_number
 
 
 @final
@@ -43,7 +44,7 @@ class WarpedGeometryFinding(Finding):
         worst = gaps[name]
         size = abs(worst.value)
         surely = min(abs(worst.low), abs(worst.high)) if worst.low * worst.high > 0 else 0.0
-        details = {"layer": name, "gaps": {key: plain(one.value) for key, one in gaps.items()}}
+        details = {"layer": name, "gaps": {key: plain_number(one.value) for key, one in gaps.items()}}
         times = f"{10**size:.1f} times {'the' if worst.value > 0 else 'less'} volume"
         than = "of" if worst.value > 0 else "than"
         if size >= WARPED and surely >= WARPED_SURELY:

@@ -15,7 +15,8 @@ from recombine.auditing.internals.layer_measures import Layers, measure_layers
 from recombine.auditing.internals.model_run import ModelRun
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.reading import AuditInputs
-from recombine.data.arrays import as_array, read_arrays
+from recombine.data.array_files import read_arrays
+from recombine.data.arrays import as_array
 from recombine.errors import InputError
 
 

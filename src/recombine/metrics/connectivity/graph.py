@@ -13,6 +13,18 @@ from recombine.errors import InputError
 from recombine.metrics.connectivity.layered import Chain, Live
 
 
+def undirected_graph(graph: Any) -> Float[np.ndarray, "units units"]:
+    """The weights of connections between all units; refused if they are not symmetric, or below 0."""
+    array = np.asarray(graph, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InputError("graph", f"shape {array.shape}", "a square matrix, as many rows as columns")
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InputError("graph", "values below 0 or not finite", "numbers of 0 or more")
+    if not np.allclose(array, array.T):
+        raise InputError("graph", "a matrix that differs from its transpose", "a symmetric matrix")
+    return array
+
+
 def layered_graph(weights: Chain) -> Float[np.ndarray, "units units"]:
     """The symmetric graph of all units: |W| between neighbouring layers, 0 elsewhere.
 
@@ -80,13 +92,7 @@ def newman(graph: Any, labels: Any) -> float:
 
     ```
     """
-    array, groups = np.asarray(graph, dtype=np.float64), np.asarray(labels)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise InputError("graph", f"shape {array.shape}", "a square matrix, as many rows as columns")
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise InputError("graph", "values below 0 or not finite", "numbers of 0 or more")
-    if not np.allclose(array, array.T):
-        raise InputError("graph", "a matrix that differs from its transpose", "a symmetric matrix")
+    array, groups = undirected_graph(graph), np.asarray(labels)
     if groups.shape != (len(array),):
         raise InputError("labels", f"shape {groups.shape}", f"a module number for each of {len(array)} units")
     total = array.sum()

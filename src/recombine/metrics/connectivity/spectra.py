@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from recombine.errors import InputError
 from recombine.metrics.connectivity.assignment import DEAD
 from recombine.metrics.connectivity.clusters import k_means
-from recombine.metrics.connectivity.graph import check_labels
+from recombine.metrics.connectivity.graph import check_labels, undirected_graph
 from recombine.metrics.connectivity.layered import Chain, Live, checked_live
 
 FLOOR = 1e-7
@@ -53,13 +53,7 @@ def laplacian_spectrum(graph: Any) -> tuple[Float[np.ndarray, " units"], Float[n
 
     ```
     """
-    array = np.asarray(graph, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise InputError("graph", f"shape {array.shape}", "a square matrix, as many rows as columns")
-    if not np.isfinite(array).all() or (array < 0).any():
-        raise InputError("graph", "values below 0 or not finite", "numbers of 0 or more")
-    if not np.allclose(array, array.T):
-        raise InputError("graph", "a matrix that differs from its transpose", "a symmetric matrix")
+    array = undirected_graph(graph)
     degree = array.sum(axis=1)
     if not (degree > 0).all():
         raise InputError("graph", f"unit {int(np.argmin(degree))} without a connection", "connected units")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.models.function import Directions, Outputs, Rows
+from recombine.models.function import Directions, OutputRows, Rows
 
 
 def mixed_difference(
     values: Callable[[Rows], Any], rows: Any, directions: Any, *, centred: bool = False
-) -> Outputs:
+) -> OutputRows:
     """Δ_u1 … Δ_um f(z), where Δ_u f(z) = f(z + u) - f(z), for every row.
 
     If interaction across slots is of order n at most, every (n+1)-fold difference along directions of two or more
@@ -55,11 +55,11 @@ def mixed_difference(
 
 
 def difference_quotient(
-    values: Callable[[Rows], Outputs], step: float
-) -> Callable[[Rows, Directions], Outputs]:
+    values: Callable[[Rows], OutputRows], step: float
+) -> Callable[[Rows, Directions], OutputRows]:
     """Mixed differences instead of derivatives: steps of `step` times the directions, over step^m."""
 
-    def quotient(rows: Rows, directions: Directions) -> Outputs:
+    def quotient(rows: Rows, directions: Directions) -> OutputRows:
         differences = mixed_difference(values, rows, step * directions, centred=True)
         return differences / step ** directions.shape[1]
 

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from recombine.errors import InputError
-from recombine.metrics.interaction.slot_partition import Slots, arrangements, slot_of, sorted_tuples
-from recombine.models.function import Directions, Outputs, Rows
+from recombine.metrics.interaction.slot_partition import SlotIndices, arrangements, slot_of, sorted_tuples
+from recombine.models.function import Directions, OutputRows, Rows
 
-Derivative = Callable[[Rows, Directions], Outputs]
+Derivative = Callable[[Rows, Directions], OutputRows]
 BLOCK = 4_000_000
 """How many numbers of derivatives are held in memory at a time: 32 MB."""
 
@@ -41,7 +41,7 @@ class Energies:
 def slot_energies(
     derivative: Derivative,
     rows: Rows,
-    slots: Slots,
+    slots: SlotIndices,
     order: int,
     *,
     outputs: int,
@@ -98,7 +98,7 @@ def slot_energies(
 
 
 def _sensitivities(
-    derivative: Derivative, rows: Rows, slots: Slots, unit: np.ndarray, outputs: int
+    derivative: Derivative, rows: Rows, slots: SlotIndices, unit: np.ndarray, outputs: int
 ) -> Energies:
     K = len(slots)
     sets = tuple(sorted_tuples(K, 1 + 1))

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from recombine.errors import InputError
 from recombine.metrics.interaction.derivative_tensors import Tensors, derivative_tensors
-from recombine.metrics.interaction.slot_partition import Slots, as_slots, sorted_tuples
+from recombine.metrics.interaction.slot_partition import SlotIndices, as_slots, sorted_tuples
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def independence_of(
     return sufficient_independence(derivatives, slots, tolerance=tolerance)
 
 
-def outputs_needed(slots: Slots, order: int) -> int:
+def outputs_needed(slots: SlotIndices, order: int) -> int:
     """How many outputs generic derivatives need to be independent."""
     d = sum(map(len, slots))
     lower = sum(comb(d + m - 1, m) for m in range(1, order + 1))

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from recombine.errors import InputError
 from recombine.metrics.interaction.energies import Energies
-from recombine.metrics.interaction.shares import Share, plain_number, share_of
+from recombine.metrics.interaction.shares import Share, plain_value, share_of
 from recombine.report.document import Bullets, Column, Document, Picture, Row, Section, Table
 from recombine.report.interface import Report
 
@@ -122,7 +122,7 @@ class InteractionProfile(Report):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         pairs = {
-            f"pairs{order}": [[plain_number(v) for v in row] for row in self.pairs(order)]
+            f"pairs{order}": [[plain_value(v) for v in row] for row in self.pairs(order)]
             for order in (1, 2)
             if order <= len(self.shares)
         }

@@ -33,7 +33,7 @@ class Share:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, `None` for what is not defined."""
-        return {key: plain_number(value) for key, value in vars(self).items()}
+        return {key: plain_value(value) for key, value in vars(self).items()}
 
     @property
     def text(self) -> str:
@@ -47,8 +47,8 @@ class Share:
         return f"{self.name} {self.text}"
 
 
-def plain_number(value: Any) -> Any:
-    """A number for JSON: `None` instead of NaN."""
+def plain_value(value: Any) -> Any:
+    """A value for JSON: `None` instead of NaN, whole numbers and everything else as they are."""
     if isinstance(value, float | np.floating):
         return None if np.isnan(value) else float(value)
     return int(value) if isinstance(value, np.integer) else value

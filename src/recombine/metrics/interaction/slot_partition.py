@@ -13,11 +13,11 @@ from jaxtyping import Int
 
 from recombine.errors import InputError
 
-Slots = tuple[Int[np.ndarray, " latents"], ...]
+SlotIndices = tuple[Int[np.ndarray, " latents"], ...]
 """The latents of every slot; together they are all latents, each once."""
 
 
-def as_slots(slots: int | Sequence[Sequence[int]], latents: int) -> Slots:
+def as_slots(slots: int | Sequence[Sequence[int]], latents: int) -> SlotIndices:
     """A partition of `latents` numbers, checked.
 
     **Arguments:**
@@ -90,7 +90,7 @@ def sorted_tuples(number: int, order: int) -> list[tuple[int, ...]]:
     return list(combinations_with_replacement(range(number), order))
 
 
-def slot_of(slots: Slots) -> Int[np.ndarray, " latents"]:
+def slot_of(slots: SlotIndices) -> Int[np.ndarray, " latents"]:
     """The slot of every latent."""
     owner = np.empty(sum(map(len, slots)), dtype=int)
     for number, slot in enumerate(slots):

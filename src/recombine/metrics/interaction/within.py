@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.metrics.interaction.derivative_tensors import derivative_tensors
-from recombine.metrics.interaction.slot_partition import Slots, as_slots
+from recombine.metrics.interaction.slot_partition import SlotIndices, as_slots
 from recombine.metrics.interaction.splitting import PART_TESTS, Splitting
 
 
@@ -45,7 +45,7 @@ def slot_parts(
     return parts_of(tensors[-1], as_slots(slots, tensors[0].shape[1]), tolerance)
 
 
-def parts_of(tensor: np.ndarray, slots: Slots, tolerance: float) -> tuple[Splitting, ...]:
+def parts_of(tensor: np.ndarray, slots: SlotIndices, tolerance: float) -> tuple[Splitting, ...]:
     """The same from the derivatives of order n + 1, `(outputs, d, …, d)`.
 
     A slot whose derivatives are tiny compared with the largest counts as having none.

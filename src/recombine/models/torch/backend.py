@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from recombine.errors import InputError
-from recombine.models.errors import ModelError, NoDerivativeError, user_code
 from recombine.models.model import TRYING, Activities, Framework, Layers, chosen_layers
+from recombine.models.model_errors import ModelError, NoDerivativeError, user_code
 from recombine.models.model_inputs import InputColumn, Inputs
 from recombine.models.model_outputs import OutputPath, at, choose, first_array, rows_error, to_numpy
 from recombine.models.row_function import RowFunction

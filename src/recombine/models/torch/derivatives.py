@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from recombine.models.errors import NoDerivativeError
+from recombine.models.model_errors import NoDerivativeError
 from recombine.models.torch.hooks import reachable
 
 Function = Callable[[Tensor], Tensor]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from recombine.models.function import Directions, ModelFunction, Outputs, Rows, first_line, row_convention
+from recombine.models.function import Directions, ModelFunction, OutputRows, Rows, first_line, row_convention
 from recombine.models.model_outputs import to_numpy
 from recombine.models.torch.derivatives import derivative_along, forward_mode
 from recombine.models.torch.hooks import eval_mode, modules_of, original, training_note
@@ -45,7 +45,7 @@ def torch_function(
     def together(z: torch.Tensor) -> torch.Tensor:
         return model(z) if by_rows else torch.stack([model(row) for row in z])
 
-    def derivative(rows: Rows, directions: Directions) -> Outputs:
+    def derivative(rows: Rows, directions: Directions) -> OutputRows:
         parts = []
         for start in range(0, len(rows), chunk):
             z, u = tensor(rows[start : start + chunk]), tensor(directions[start : start + chunk])
@@ -54,7 +54,7 @@ def torch_function(
             parts.append(to_numpy(result).astype(np.float64).reshape(len(z), -1))
         return np.concatenate(parts)
 
-    def values(rows: Rows) -> Outputs:
+    def values(rows: Rows) -> OutputRows:
         return derivative(rows, np.zeros((len(rows), 0, rows.shape[1])))
 
     try:

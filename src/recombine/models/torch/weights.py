@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from recombine.models.errors import ModelError
+from recombine.models.model_errors import ModelError
 from recombine.models.model_outputs import to_numpy
 from recombine.models.torch.linear_maps import CONVOLVING, TRANSPOSED
 

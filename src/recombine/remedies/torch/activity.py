@@ -5,7 +5,7 @@ The arithmetic is that of `recombine.remedies.activity`; this module finds activ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -62,10 +62,17 @@ def _weighted_activity(
     source: nn.Module | Watch, x: Any, alpha: float, layers: Sequence[str] | None, examples: int | None
 ) -> Tensor:
     watch = watched(source, x)
-    reads, total = chosen_reads(watch, layers), zero_like(watch)
+    return _summed(watch, chosen_reads(watch, layers), lambda read: _weighted(read, alpha), examples)
+
+
+def _summed(
+    watch: Watch, reads: Iterable[Read], penalty: Callable[[Read], Tensor], examples: int | None
+) -> Tensor:
+    """The sum of a mean over each activity's rows, as means over examples."""
+    total = zero_like(watch)
     for read in reads:
         share = 1.0 if examples is None else len(read.activity) / examples
-        total = total + share * _weighted(read, alpha)
+        total = total + share * penalty(read)
     return total
 
 
@@ -107,8 +114,5 @@ def _activity(
     source: nn.Module | Watch, x: Any, alpha: float, layers: Sequence[str] | None, examples: int | None
 ) -> Tensor:
     watch = watched(source, x)
-    reads, total = chosen_reads(watch, layers), zero_like(watch)
-    for read in {id(read.tensor): read for read in reads}.values():
-        share = 1.0 if examples is None else len(read.activity) / examples
-        total = total + share * activity_of(read.activity, alpha=alpha)
-    return total
+    different = {id(read.tensor): read for read in chosen_reads(watch, layers)}.values()
+    return _summed(watch, different, lambda read: activity_of(read.activity, alpha=alpha), examples)

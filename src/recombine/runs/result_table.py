@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.durable import write_durably
 from recombine.errors import InputError, StoreError
-from recombine.runs.result import Result
+from recombine.runs.trial_result import Result
 
 if TYPE_CHECKING:
     import polars as pl

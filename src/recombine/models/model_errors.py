@@ -28,7 +28,7 @@ class ModelError(Exception):
     >>> from recombine.models import ModelError
     >>> raise ModelError("while running rows 0 to 1", "ValueError: no", "Traceback ...")
     Traceback (most recent call last):
-    recombine.models.errors.ModelError: the model failed while running rows 0 to 1: ValueError: no
+    recombine.models.model_errors.ModelError: the model failed while running rows 0 to 1: ValueError: no
 
     ```
     """
@@ -80,7 +80,7 @@ def unknown_name(field: str, name: object, known: Sequence[object], *, otherwise
     """The error about a name that is not among the known ones, with the nearest of them.
 
     ```python
-    >>> from recombine.models.errors import unknown_name
+    >>> from recombine.models.model_errors import unknown_name
     >>> print(unknown_name("layers", "hiden0", ["hidden0", "output"]))
     layers: got 'hiden0', expected one of: hidden0, output (did you mean hidden0?)
 

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from recombine.advice.cells_of_interest import cell_names, plain_cell
-from recombine.advice.kernel_forecasts import accuracy, margin_machine
+from recombine.advice.forecasts.kernel_forecasts import accuracy, margin_machine
 from recombine.advice.labels import CellLabels
 from recombine.advice.thresholds import (
     MAX_EXHAUSTIVE_SIZE,

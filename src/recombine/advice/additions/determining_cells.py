@@ -22,7 +22,7 @@ from recombine.spaces.observations import Observations
 from recombine.theory import CellVerdicts, Determinacy, cell_verdicts
 
 if TYPE_CHECKING:
-    from recombine.advice.advice import AdviceSettings
+    from recombine.advice.result import AdviceSettings
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recombine import audit
-from recombine.auditing.figures import as_images, error_title, image_shape
+from recombine.auditing.report.error_section import error_title
 from recombine.tasks import bump_images
 
 X, Y = np.indices((8, 8)).reshape(2, -1)
@@ -82,24 +82,3 @@ def test_names_are_escaped(tmp_path):
     page = report.page().write(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert "&lt;script&gt;" in page
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        ((8, 9), (8, 9)),
-        ((3, 8, 9), (3, 8, 9)),
-        ((8, 9, 3), (8, 9, 3)),
-        ((8, 9, 1), (8, 9)),
-        ((1, 8, 9), (8, 9)),
-        ((1, 1, 8, 9), (8, 9)),
-        ((5,), None),
-        ((2, 3), None),
-    ],
-)
-def test_shapes_of_images(shape, expected):
-    assert image_shape(shape) == expected
-    if expected:
-        drawn = as_images(np.zeros((2, int(np.prod(shape)))), expected)
-        assert drawn.shape[:3] == (2, 8, 9)
-        assert drawn.shape[3:] in {(), (3,)}

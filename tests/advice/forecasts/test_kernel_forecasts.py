@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import brentq
 
 from recombine import advise
-from recombine.advice import kernel_forecasts
+from recombine.advice.forecasts import kernel_forecasts
 from recombine.tasks import addition, context_dependence, transitive_equivalence
 from recombine.theory import named_profile
 

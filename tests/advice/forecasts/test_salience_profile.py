@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recombine import advise
-from recombine.advice import salience
+from recombine.advice.forecasts import salience_profile
 from recombine.errors import InputError
 from recombine.spaces.observations import observe
 from recombine.theory import OverlapKernel, estimate_salience, random_features
@@ -71,8 +71,8 @@ def test_large_tables_are_sampled_by_level(monkeypatch):
         factors=["a", "b", "c"],
         seen="train",
     )
-    monkeypatch.setattr(salience, "MAX_LAYER_CELLS", 100)
-    profile = salience.profile_from_activations(
+    monkeypatch.setattr(salience_profile, "MAX_LAYER_CELLS", 100)
+    profile = salience_profile.profile_from_activations(
         random_features(cells, (12, 12, 12), units=500, seed=0), table
     )
     assert profile.measured.rows < profile.measured.total_rows == 9000

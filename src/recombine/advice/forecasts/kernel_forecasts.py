@@ -27,7 +27,7 @@ from recombine.advice.thresholds import (
     SLOPE_TOLERANCE,
 )
 from recombine.errors import InputError
-from recombine.report import count, fixed, percent
+from recombine.report import count, fixed, percent, plain_number
 from recombine.theory import (
     Machine,
     OverlapKernel,
@@ -151,14 +151,17 @@ class LossForecast:
         """The forecast as plain values."""
         margin, squared = self.passing
         return {
-            "chosen": {"margin": _finite(self.chosen_margin), "squared": _finite(self.chosen_squared)},
+            "chosen": {
+                "margin": plain_number(self.chosen_margin),
+                "squared": plain_number(self.chosen_squared),
+            },
             "depths": list(self.depths),
-            "margin": [_finite(share) for share in self.margin],
+            "margin": [plain_number(share) for share in self.margin],
             "squared": list(self.squared),
             "passing": {"margin": margin, "squared": squared},
             "squared_loss_fixes_it": self.squared_helps,
-            "salience_ratio": _finite(self.ratio),
-            "critical_salience_ratio": _finite(self.critical),
+            "salience_ratio": plain_number(self.ratio),
+            "critical_salience_ratio": plain_number(self.critical),
         }
 
     def sentence(self) -> str:
@@ -268,7 +271,3 @@ def _range(shares: Sequence[float]) -> str:
     known = [share for share in shares if isfinite(share)] or [0.0]
     low, high = percent(min(known)), percent(max(known))
     return low if low == high else f"{low} to {high}"
-
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None

@@ -10,18 +10,18 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine._version import __version__
-from recombine.advice.additions import OrderAdvice
-from recombine.advice.cells_of_interest import plain_cell, plain_level
-from recombine.advice.corrective_cells import CorrectiveCells
+from recombine.advice.additions.corrective_cells import CorrectiveCells
+from recombine.advice.additions.determining_cells import OrderAdvice
+from recombine.advice.cells_of_interest import plain_cell
 from recombine.advice.coverage import Coverage
-from recombine.advice.kernel_forecasts import LossForecast, SlopeForecast
+from recombine.advice.forecasts.kernel_forecasts import LossForecast, SlopeForecast
+from recombine.advice.forecasts.leak_forecast import LeakForecast
+from recombine.advice.forecasts.salience_profile import SalienceProfile
+from recombine.advice.forecasts.shortcut_forecast import Shortcut
 from recombine.advice.labels import Additivity, CellLabels, additive_order
-from recombine.advice.lint import CODES, LintFinding
-from recombine.advice.memorisation_leak import LeakForecast
-from recombine.advice.salience import SalienceProfile
-from recombine.advice.shortcuts import Shortcut
+from recombine.advice.lint import CODES, LintFinding, unchecked
 from recombine.errors import InputError
-from recombine.report import Document, Report
+from recombine.report import Document, Report, plain_level
 from recombine.spaces.observations import Observations
 from recombine.theory import Determinacy
 
@@ -208,6 +208,7 @@ class Advice(Report):
             else [plain_cell(table, cell) for cell in self.contradiction],
             "additivity": {str(order): fit.to_dict(table) for order, fit in self.additivity.items()},
             "warnings": [problem.to_dict() for problem in self.lint],
+            "unchecked": unchecked(table),
         }
 
     def cells(self) -> pl.DataFrame:

@@ -42,7 +42,7 @@ def test_columns_that_differ_between_trials(make_trial):
     ],
 )
 def test_types_of_columns(values, dtype, column):
-    from recombine.runs.table import _column
+    from recombine.runs.result_table import _column
 
     series = _column(values)
     assert series.dtype == dtype

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,11 @@ from recombine.advice.thresholds import (
     MAX_UNEVENNESS,
     MIN_REPEATED_CELLS,
 )
-from recombine.data.arrays import as_array, read_array
+from recombine.data.array_files import read_array
+from recombine.data.arrays import as_array
 from recombine.data.files import is_path
 from recombine.errors import InputError
-from recombine.report import count, fixed, percent
+from recombine.report import count, fixed, percent, plain_number
 from recombine.spaces.observations import Observations
 from recombine.theory import OverlapKernel, SalienceEstimate, estimate_salience, named_profile
 from recombine.theory.overlap_kernels import overlaps
@@ -48,10 +48,10 @@ class MeasuredSalience:
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Intervals and fit as plain values; `names` are those of all factors."""
         return {
-            "interval": [[_finite(end) for end in ends] for ends in self.estimate.interval.tolist()],
+            "interval": [[plain_number(end) for end in ends] for ends in self.estimate.interval.tolist()],
             "unevenness": {
                 " ".join(name for name, shared in zip(names, index, strict=True) if shared)
-                or "nothing": _finite(float(value))
+                or "nothing": plain_number(float(value))
                 for index, value in np.ndenumerate(self.estimate.unevenness)
             },
             "self_pairs": self.estimate.self_pairs,
@@ -115,7 +115,7 @@ class SalienceProfile:
         shares = self.kernel.order_shares if self.measured is None else self.measured.estimate.order_shares
         return {
             "profile": self.name,
-            "by_order": [_finite(share) for share in shares.tolist()],
+            "by_order": [plain_number(share) for share in shares.tolist()],
             "estimate": None if self.measured is None else self.measured.to_dict(names),
         }
 
@@ -126,7 +126,7 @@ def salience_profile(
     """The profile that the argument `salience` of `advise` asks for, for this number of factors.
 
     ```python
-    >>> from recombine.advice.salience import salience_profile
+    >>> from recombine.advice.forecasts.salience_profile import salience_profile
     >>> salience_profile(None, 3).description()
     'the saliences of a random ReLU network with 3 layers'
 
@@ -229,7 +229,3 @@ def _check_overlaps(table: Observations, cells: Int[np.ndarray, "rows factors"])
         raise InputError(
             "activations", got, "cells that share levels in every possible way, or fewer factors"
         )
-
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None

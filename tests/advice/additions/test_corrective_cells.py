@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from recombine import advise
-from recombine.advice import corrective_cells
+from recombine.advice.additions import corrective_cells
 from recombine.advice.thresholds import MAX_GREEDY_SIZE, MIN_MARGIN
 from recombine.tasks import addition, context_dependence, transitive_equivalence
 from recombine.theory import named_profile

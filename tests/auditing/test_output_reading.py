@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recombine import InputError
-from recombine.auditing.outputs import read_outputs
+from recombine.auditing.output_reading import read_outputs
 
 
 def labels(found):

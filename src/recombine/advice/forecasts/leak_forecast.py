@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from recombine.advice.coverage import training_cells_by_level
-from recombine.advice.salience import SalienceProfile
+from recombine.advice.forecasts.salience_profile import SalienceProfile
 from recombine.advice.thresholds import MIN_RETENTION
 from recombine.report import percent
 from recombine.spaces.observations import Observations

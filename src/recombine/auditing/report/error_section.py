@@ -1,0 +1,165 @@
+"""The errors of seen and unseen cells, next to those of simple predictors: a table and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.auditing.scores import baseline_name
+from recombine.auditing.thresholds import MAX_MAP_LEVELS, MAX_MAPS, MAX_POINTS
+from recombine.report import (
+    SEEN,
+    UNSEEN,
+    Block,
+    Column,
+    Picture,
+    Row,
+    Table,
+    cell_maps,
+    count,
+    new_figure,
+    number,
+    seed_points,
+)
+
+if TYPE_CHECKING:
+    from recombine.auditing.cells import Cells
+    from recombine.auditing.result import AuditReport
+    from recombine.auditing.scores import Scores
+    from recombine.intervals import Estimate
+
+
+def error_section(report: AuditReport) -> list[Block]:
+    """Errors and baselines in a table, then cell by cell in figures."""
+    scores = report.scores
+    if scores is None:
+        return ["There are no predictions to judge."]
+    fresh = " (rows that training did not use)" if scores.held_out else ""
+    rows = [
+        Row([f"seen cells{fresh}", count(scores.cells_seen), error_text(scores.seen)]),
+        Row(["**unseen cells**", count(scores.cells_unseen), f"**{error_text(scores.unseen)}**"]),
+    ]
+    if report.as_given is not None:
+        rows += [
+            Row([f"{which} cells, before the conversion of units", "", error_text(one)])
+            for which, one in zip(("seen", "unseen"), report.as_given, strict=True)
+        ]
+    rows += [
+        Row([f"{baseline_name(name)}, on unseen cells", "", error_text(one)])
+        for name, one in scores.baselines.items()
+    ]
+    caption = f"The {scores.measure}; every cell counts once. 95% intervals from resampling cells."
+    columns = [Column(""), Column("cells", "right"), Column("error", "right")]
+    return [Table(columns, rows, caption), *_error_figures(report)]
+
+
+def error_text(one: Estimate) -> str:
+    """An error and its interval; errors are never negative."""
+    if not np.isfinite(one.value):
+        return "–"
+    if not np.isfinite(one.low):
+        return number(one.value)
+    return f"{number(one.value)} [{number(max(one.low, 0.0))}, {number(one.high)}]"
+
+
+def _error_figures(report: AuditReport) -> Iterator[Picture]:
+    """The errors of single cells next to the baselines, and a map of them."""
+    cells, scores = report.by_cell, report.scores
+    if scores is None or not scores.cells_unseen:
+        return
+    log = cells.kind == "regression"
+    rng = np.random.default_rng(0)
+    groups = {}
+    for name, rows in (("seen cells", cells.inside), ("unseen cells", cells.outside)):
+        some = rows if len(rows) <= MAX_POINTS else rng.choice(rows, MAX_POINTS, replace=False)
+        groups[name] = {name.split()[0]: _positive(cells.error[some], cells) if log else cells.error[some]}
+    figure, panels = new_figure(aspect=0.3)
+    baselines = {baseline_name(name): one.value for name, one in scores.baselines.items()}
+    if log:
+        least = float(_positive(np.zeros(1), cells)[0])
+        baselines = {name: max(value, least) for name, value in baselines.items()}
+    seed_points(
+        panels[0, 0],
+        groups,
+        baselines=baselines,
+        log=log,
+        estimates={"seen cells": scores.seen, "unseen cells": scores.unseen},
+        palette={"seen": SEEN, "unseen": UNSEEN},
+        title=error_title(scores),
+        label=scores.measure,
+    )
+    yield Picture(
+        "errors-by-cell",
+        figure,
+        f"One point per cell (at most {MAX_POINTS} of each kind); the bar is the 95% interval of the mean, as in the "
+        "table. Thin lines are the errors of simple predictors on the unseen cells: one prediction for everything, the "
+        "target of the nearest seen cell, and the best sum of effects of single factors or pairs.",
+        "Errors of seen and unseen cells, with the errors of baselines",
+    )
+    shape = cells.sizes
+    if len(shape) >= 2 and max(shape) <= MAX_MAP_LEVELS:
+        yield _map(report, cells, log)
+
+
+def error_title(scores: Scores) -> str:
+    """A sentence; it names the larger error only if the intervals do not overlap."""
+    if scores.unseen.low > scores.seen.high:
+        return "Unseen cells have larger errors than seen ones"
+    if scores.composes:
+        return "Unseen cells have errors like seen ones"
+    return "Errors of seen and unseen cells"
+
+
+def _positive(errors: np.ndarray, cells: Cells) -> np.ndarray:
+    """Errors that a logarithmic axis can show."""
+    scale = float(np.nanmean(cells.error_of_constant)) or 1.0
+    return np.maximum(errors, 1e-5 * scale)
+
+
+def _map(report: AuditReport, cells: Cells, log: bool) -> Picture:
+    space = report.table.space
+    assert report.scores is not None
+    pairs = list(combinations(range(len(space.shape)), 2))[:MAX_MAPS]
+    maps, factors, levels = {}, {}, {}
+    for first, second in pairs:
+        name = "" if len(pairs) == 1 else f"{space.names[first]} × {space.names[second]}"
+        grid = np.full((space.shape[first], space.shape[second]), np.nan)
+        unseen = np.zeros(grid.shape, dtype=bool)
+        rows = np.flatnonzero(cells.known & cells.familiar) if len(pairs) == 1 else cells.outside
+        index = np.ravel_multi_index((cells.cells[rows, first], cells.cells[rows, second]), grid.shape)
+        number = np.bincount(index, minlength=grid.size)
+        sums = np.bincount(index, weights=cells.error[rows], minlength=grid.size)
+        grid.ravel()[number > 0] = sums[number > 0] / number[number > 0]
+        if len(pairs) == 1:
+            unseen[tuple(cells.cells[cells.outside].T)] = True
+        maps[name] = (np.maximum(grid, _positive(np.zeros(1), cells)[0]) if log else grid, unseen)
+        factors[name] = (space.names[first], space.names[second])
+        levels[name] = (
+            [str(one) for one in space.factors[first].levels],
+            [str(one) for one in space.factors[second].levels],
+        )
+    figure = cell_maps(
+        maps,
+        factors=factors,
+        levels=levels,
+        label=report.scores.measure,
+        log=log,
+        marks={
+            name: one.value for name, one in report.scores.baselines.items() if name == "constant"
+        },  # there is none where targets overflow
+        title="Where the errors are" if len(pairs) == 1 else "Mean error of unseen cells, by pairs of levels",
+    )
+    one = (
+        "Every square is one combination; the dashed line surrounds those that training did not show. "
+        if len(pairs) == 1
+        else "Every square is the mean over the unseen cells with these two levels; white where there are none. "
+    )
+    return Picture(
+        "error-map",
+        figure,
+        f"{one}Bright is wrong; the mark on the bar is the error of a constant.",
+        "Map of errors",
+    )

@@ -1,0 +1,41 @@
+"""What the terminal shows first: errors, findings, layers and the forecast, one statement each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from recombine.auditing.report.error_section import error_text
+from recombine.auditing.report.finding_section import finding_tone
+from recombine.auditing.report.forecast_section import forecast_sentence
+from recombine.auditing.report.layer_section import layer_sentence
+from recombine.auditing.scores import baseline_name
+from recombine.report import Badge, Fact, number
+
+if TYPE_CHECKING:
+    from recombine.auditing.result import AuditReport
+
+
+def summary_facts(report: AuditReport) -> Iterator[Fact]:
+    """Errors and baselines, findings, layers, and the forecast from the split: one statement each."""
+    scores = report.scores
+    if scores is not None and (scores.cells_seen or scores.cells_unseen):
+        fresh = " (new rows)" if scores.held_out else ""
+        yield Fact("error", f"seen{fresh} {error_text(scores.seen)}   unseen {error_text(scores.unseen)}")
+        if report.as_given is not None:
+            seen, unseen = map(error_text, report.as_given)
+            yield Fact("", f"before the conversion of units: seen {seen}   unseen {unseen}")
+        values = (f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items())
+        baselines = f"baselines: {' · '.join(values)} " if scores.baselines else ""
+        yield Fact("", f"{baselines}({scores.measure})")
+    for one in report.findings:
+        if one.applicable:
+            yield Fact(one.title, one.explanation, Badge(one.status, finding_tone(one)))
+    rest = [one for one in report.findings if not one.applicable]
+    for i, why in enumerate(dict.fromkeys(one.explanation for one in rest)):
+        titles = ", ".join(one.title for one in rest if one.explanation == why)
+        yield Fact("" if i else "not applicable", f"{titles}: {why}", None if i else Badge("n/a", "open"))
+    if report.layers is not None and len(report.layers.layers):
+        yield Fact("layers", layer_sentence(report))
+    forecast = report.forecast
+    yield Fact("split forecast", forecast if isinstance(forecast, str) else forecast_sentence(forecast))
