@@ -209,6 +209,15 @@ def support_vector_regression(
     """Support vector regression with the published settings: errors below `tube` are not penalised.
 
     The tube causes a bias that exact interpolation does not have; use this only to compare with published curves.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import support_vector_regression
+    >>> machine = support_vector_regression(np.eye(2), np.array([-1.0, 1.0]), tube=0.1)
+    >>> machine(np.eye(2)).round(3).tolist()  # as far inside the tube as possible
+    [-0.9, 0.9]
+
+    ```
     """
     from sklearn.svm import SVR
 
