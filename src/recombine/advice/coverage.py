@@ -75,8 +75,8 @@ def coverage(
     by_order = {}
     occurs = [np.bincount(table.train[:, axis], minlength=size) > 0 for axis, size in enumerate(sizes)]
     for order in range(1, max_order + 1):
-        needed = Conjunctions.of(targets, sizes, order=order, least=order)
-        seen = Conjunctions.of(table.train, sizes, order=order, least=order)
+        needed = Conjunctions.of(targets, sizes, order=order, min_order=order)
+        seen = Conjunctions.of(table.train, sizes, order=order, min_order=order)
         n_unseen, n_of_seen, examples = 0, 0, []
         for subset, codes, known in zip(needed.subsets, needed.codes, seen.codes, strict=True):
             unseen = np.setdiff1d(codes, known)

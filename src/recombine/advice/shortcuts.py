@@ -79,7 +79,7 @@ def shortcuts(
     """
     seen, rules = labels.seen, []
     alone: dict[int, float] = {}
-    for subset in subsets(len(sizes), min(2, len(sizes) - 1), least=1):
+    for subset in subsets(len(sizes), min(2, len(sizes) - 1), min_order=1):
         codes = codes_of(labels.cells, subset, sizes)
         if labels.classes:
             train, target, base = _by_majority(codes, labels.label, seen, interesting)

@@ -73,7 +73,9 @@ def additive_fit(
     if not seen.any():
         raise InputError("seen", "no cell", "at least one seen cell")
     sizes = tuple(int(n) + 1 for n in cells.max(axis=0))
-    conjunctions = Conjunctions.of(cells[seen], sizes, order=len(sizes) if order is None else order, least=1)
+    conjunctions = Conjunctions.of(
+        cells[seen], sizes, order=len(sizes) if order is None else order, min_order=1
+    )
     design = conjunctions.design(cells).toarray()
     # Centring design and outputs leaves the intercept unpenalised. The dual form, X^T (X X^T + penalty I)^-1 y, solves
     # a system in the number of cells, of which there are often fewer than conjunctions.

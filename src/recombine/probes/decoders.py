@@ -203,18 +203,18 @@ def superposition(net: Any, task: Task, *, margin: int = 3) -> Values:
     }
 
 
-def pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
+def output_images(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
     """Outputs (`pictures`) and targets (`picture_targets`) for some cells, given by their level indices.
 
     ```python
     >>> import jax
     >>> from recombine import Part, nets
-    >>> from recombine.probes import pictures
+    >>> from recombine.probes import output_images
     >>> from recombine.spaces import corner_hole
     >>> from recombine.tasks import bumps
     >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
     >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
-    >>> pictures(net, task, cells=[(5, 5), (6, 7)])["pictures"].shape
+    >>> output_images(net, task, cells=[(5, 5), (6, 7)])["pictures"].shape
     (2, 8, 8)
 
     ```

@@ -55,9 +55,9 @@ def test_asking_for_mnist_where_it_is_not_says_what_to_do() -> None:
 
 def test_rotation_is_scipys() -> None:
     image = glyph(4).image
-    for angle, picture in zip((0.0, 33.3, 180.0), rotated(image, np.array([0.0, 33.3, 180.0])), strict=True):
+    for angle, turned in zip((0.0, 33.3, 180.0), rotated(image, np.array([0.0, 33.3, 180.0])), strict=True):
         expected = rotate(image, angle, reshape=False, order=1, mode="constant", cval=0)
-        np.testing.assert_allclose(picture, expected, atol=1e-6)
+        np.testing.assert_allclose(turned, expected, atol=1e-6)
     np.testing.assert_allclose(rotated(image, np.array([180.0]))[0], image[::-1, ::-1], atol=1e-6)
     assert rotated(image, np.empty(0)).shape == (0, 28, 28)
 
@@ -92,8 +92,8 @@ def test_the_published_gap() -> None:
     np.testing.assert_allclose(degrees[task.rows_in], expected)
     assert len(task.train) == 888
     assert task.split.space.names == ("angle",)
-    picture = rotated(glyph(4).image, np.array([180.0]))[0]
-    np.testing.assert_allclose(task.targets[degrees == 180.0][0], picture, atol=1e-6)
+    turned = rotated(glyph(4).image, np.array([180.0]))[0]
+    np.testing.assert_allclose(task.targets[degrees == 180.0][0], turned, atol=1e-6)
 
 
 def test_several_digits_are_a_composition() -> None:

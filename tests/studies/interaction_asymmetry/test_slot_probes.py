@@ -8,7 +8,7 @@ import pytest
 from recombine.studies.interaction_asymmetry.slot_probes import (
     borders,
     decoder_interaction,
-    slot_pictures,
+    slot_images,
     slot_quality,
 )
 from recombine.tasks import line_world
@@ -40,7 +40,7 @@ def test_a_slot_that_holds_everything(task, stubborn):
 
 
 def test_pictures_for_a_figure(task, perfect):
-    values = slot_pictures(perfect(task), task, images=3)
+    values = slot_images(perfect(task), task, images=3)
     np.testing.assert_allclose(values["pictures_decoded"], values["pictures"], atol=1e-5)
     shares = values["pictures_jacobian"]
     assert shares.shape == (3, 1, 32, 3)
