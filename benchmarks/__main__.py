@@ -85,10 +85,10 @@ def main() -> None:
         rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
     print(table(rows))
     if options.json is not None:
-        found = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
-        found |= {"versions": {name: version(name) for name in ("jax", "torch", "numpy")}}
-        found |= {"rows": [row.to_dict() for row in rows]}
-        options.json.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+        report |= {"versions": {name: version(name) for name in ("jax", "torch", "numpy")}}
+        report |= {"rows": [row.to_dict() for row in rows]}
+        options.json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def training_rows(repeats: int, only: list[str] | None) -> list[Row]:

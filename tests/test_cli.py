@@ -41,8 +41,8 @@ def command(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
-        return SimpleNamespace(returncode=ended.value.code, stdout=said.out, stderr=said.err)
+        output = capsys.readouterr()
+        return SimpleNamespace(returncode=ended.value.code, stdout=output.out, stderr=output.err)
 
     return run
 
@@ -113,9 +113,9 @@ def test_claims_lists_sources_and_published_values(run):
 def test_reproduce_prints_one_json_object(run, tmp_path):
     result = run("reproduce", "forced-rendering", "--claim", "1", "--claim", "3", "--jobs", "0",
                  "--store", tmp_path, "--json")  # fmt: skip
-    found = json.loads(result.stdout)
-    assert set(found) >= {"study", "scale", "version", "claims"}
-    assert [(claim["id"], claim["verdict"]) for claim in found["claims"]] == [("1", "holds"), ("3", "holds")]
+    plain = json.loads(result.stdout)
+    assert set(plain) >= {"study", "scale", "version", "claims"}
+    assert [(claim["id"], claim["verdict"]) for claim in plain["claims"]] == [("1", "holds"), ("3", "holds")]
     again = run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "0", "--store", tmp_path)
     assert "1 holds · 0 fails · 0 undecided" in again.output
 
@@ -227,10 +227,10 @@ def test_main_is_the_entry_point():
     ],
 )
 def test_bad_words_get_one_line_and_exit_code_2(words, line, command):
-    found = command(*words)
-    assert found.returncode == 2
-    assert found.stderr.startswith(line)
-    assert found.stderr.count("\n") == 1
+    result = command(*words)
+    assert result.returncode == 2
+    assert result.stderr.startswith(line)
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.fixture
@@ -266,10 +266,10 @@ def test_advice_as_json(run, animals):
     result = run(
         "advise", animals, "--factors", "colour,shape", "--seen", "split=train", "--json", "--order", "1"
     )
-    found = json.loads(result.output)
+    plain = json.loads(result.output)
     assert (
-        found["orders"]["1"] | {"determined": 1, "norm_completed": 0, "undetermined": 0}
-        == found["orders"]["1"]
+        plain["orders"]["1"] | {"determined": 1, "norm_completed": 0, "undetermined": 0}
+        == plain["orders"]["1"]
     )
 
 
@@ -295,11 +295,11 @@ def test_advice_with_saliences_of_a_layer(run, animals, tmp_path):
     ],
 )
 def test_bad_advice_is_one_line(animals, tmp_path, words, message, command):
-    given = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", *words]
-    found = command(*given)
-    assert found.returncode == 2
-    assert message in found.stderr
-    assert len(found.stderr.strip().splitlines()) == 1
+    arguments = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", *words]
+    result = command(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["animals.csv"]
 
 

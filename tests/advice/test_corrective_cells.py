@@ -84,10 +84,10 @@ def test_what_is_wrong_without_a_shortcut_is_a_step_too():
 
 
 def test_greedy_searches_prove_nothing():
-    found = advice_on(context_dependence(), salience="relu:1").corrective_cells
-    assert found.after == 1
-    assert found.lower_bound <= len(found.cells) <= MAX_GREEDY_SIZE
-    assert not found.smallest
+    advice = advice_on(context_dependence(), salience="relu:1").corrective_cells
+    assert advice.after == 1
+    assert advice.lower_bound <= len(advice.cells) <= MAX_GREEDY_SIZE
+    assert not advice.smallest
 
 
 def test_nothing_to_correct_and_nothing_that_corrects():

@@ -78,9 +78,9 @@ def test_all_text_can_be_read():
     ],
 )
 def test_what_cannot_be_shown_is_said(sizes, settings, reason):
-    found = cells_picture(grid(*sizes, orders=[1], **settings))
-    assert not isinstance(found, Picture)
-    assert reason in found
+    figure = cells_picture(grid(*sizes, orders=[1], **settings))
+    assert not isinstance(figure, Picture)
+    assert reason in figure
 
 
 def test_nothing_to_show():

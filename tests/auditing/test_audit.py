@@ -21,21 +21,21 @@ HOT = np.concatenate([np.eye(6)[X], np.eye(7)[Y]], axis=1).astype(np.float32)
 
 
 def run(prediction=LEAK, **settings):
-    given = {"factors": ["colour", "shape"], "seen": SEEN, "target": TRUTH} | settings
-    return audit(TABLE, prediction=prediction, **given)
+    arguments = {"factors": ["colour", "shape"], "seen": SEEN, "target": TRUTH} | settings
+    return audit(TABLE, prediction=prediction, **arguments)
 
 
 def test_the_object_has_every_part():
-    found = json.loads(json.dumps(run().to_dict(), allow_nan=False))
-    assert {"verdict", "findings", "errors", "advice", "remedies"} <= set(found)
-    assert [one["id"] for one in found["findings"]] == list(FINDINGS)
-    for one in found["findings"]:
+    plain = json.loads(json.dumps(run().to_dict(), allow_nan=False))
+    assert {"verdict", "findings", "errors", "advice", "remedies"} <= set(plain)
+    assert [one["id"] for one in plain["findings"]] == list(FINDINGS)
+    for one in plain["findings"]:
         assert {"id", "holds", "estimate", "interval", "explanation"} <= set(one)
         assert one["holds"] in (True, False, None)
         assert one["applicable"] or one["holds"] is None
         assert one["explanation"]
-    assert set(found["errors"]["baselines"]) == {"constant", "nearest_seen_cell", "additive_1"}
-    assert found["advice"]["unseen"] == (~SEEN).sum()
+    assert set(plain["errors"]["baselines"]) == {"constant", "nearest_seen_cell", "additive_1"}
+    assert plain["advice"]["unseen"] == (~SEEN).sum()
 
 
 def test_a_leak_is_found_with_its_slope():
@@ -219,11 +219,11 @@ def test_slots_of_a_decoder():
         return np.tanh(rows @ weights)
 
     slots = [list(range(6)), list(range(6, 13))]
-    for model, wanted in ((sums, False), (mixed, True)):
+    for model, expected in ((sums, False), (mixed, True)):
         report = audit(
             TABLE, factors=list(TABLE), seen=SEEN, target=model(HOT), model=model, inputs=HOT, slots=slots
         )
-        assert report.finding("cross_interaction").holds is wanted
+        assert report.finding("cross_interaction").holds is expected
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_other_units_are_no_failure_to_compose(factor, offset):
 def test_untrained_nets_have_learned_nothing():
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        said = np.maximum(HOT @ rng.normal(size=(13, 16)), 0) @ rng.normal(size=16) * 0.3
-        report = run(said)
+        predictions = np.maximum(HOT @ rng.normal(size=(13, 16)), 0) @ rng.normal(size=16) * 0.3
+        report = run(predictions)
         assert not any(
             report.finding(id).holds for id in ("composes", "memorisation_leak", "shortcut", "additive_only")
         )
@@ -284,7 +284,7 @@ def test_untrained_nets_have_learned_nothing():
 
 @pytest.mark.parametrize("centre", [0.0, 5.0])
 @pytest.mark.parametrize("slope", [0.3, 0.7])
-def test_answers_may_shrink_towards_anything(slope, centre):
+def test_predictions_may_shrink_towards_anything(slope, centre):
     report = run(np.where(SEEN, TRUTH, centre + slope * (TRUTH - centre)))
     assert report.finding("memorisation_leak").holds is True
     assert report.finding("memorisation_leak").estimate.value == pytest.approx(slope)
@@ -342,7 +342,7 @@ def test_a_factor_on_which_the_task_depends_is_no_shortcut():
     assert report.finding("shortcut").holds is not True
 
 
-def test_answers_in_other_units_are_shown_as_they_were_given_too():
+def test_predictions_in_other_units_are_also_shown_unconverted():
     report = run(3 * TRUTH + 10)
     assert report.finding("composes").holds is True
     errors = report.to_dict()["errors"]
@@ -363,9 +363,9 @@ def test_shares_are_shares():
 
 @pytest.mark.parametrize("field", ["inputs", "layers", "output", "slots", "batch"])
 def test_what_is_for_a_model_needs_one(field):
-    given = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
+    argument = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
     with pytest.raises(InputError, match=f"^{field}: .* a model to go with it"):
-        run(**{field: given})
+        run(**{field: argument})
 
 
 def test_classes_may_be_written_as_words():

@@ -61,9 +61,9 @@ def test_sums_of_what_cannot_be_learned_by_sums_are_named():
     rng = np.random.default_rng(0)
     seen, y = rng.random(216) > 0.3, rng.normal(size=216)
     x = np.concatenate([np.eye(6)[column] for column in cells.T], axis=1)
-    said = x @ np.linalg.lstsq(x[seen], y[seen], rcond=None)[0]
+    predictions = x @ np.linalg.lstsq(x[seen], y[seen], rcond=None)[0]
     factors = {f"f{i}": column for i, column in enumerate(cells.T)}
-    report = audit(factors=factors, seen=seen, target=y, prediction=said)
+    report = audit(factors=factors, seen=seen, target=y, prediction=predictions)
     assert report.finding("additive_only").holds is True
     noise = audit(factors=factors, seen=seen, target=y, prediction=rng.normal(size=216))
     assert not any(noise.finding(name).holds for name in BEHAVIOUR)

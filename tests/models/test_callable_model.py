@@ -32,10 +32,10 @@ def outputs(model, **how):
 )
 def test_conventions_are_found_by_trying(function, expected):
     for batch in (None, 4):
-        found = outputs(as_model(function, X), batch=batch)
+        result = outputs(as_model(function, X), batch=batch)
         np.testing.assert_array_equal(
-            found, expected
-        ) if found.dtype.kind == "U" else np.testing.assert_allclose(found, expected)
+            result, expected
+        ) if result.dtype.kind == "U" else np.testing.assert_allclose(result, expected)
 
 
 def test_notes_tell_what_was_chosen():
@@ -117,7 +117,7 @@ def test_functions_need_no_framework():
         "list(as_model(lambda x: x + 1, np.ones((5, 2))).run());"
         "print([name for name in ('jax', 'torch', 'sklearn', 'equinox') if name in sys.modules])"
     )
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert found.stdout.strip() == "[]"
+    assert result.stdout.strip() == "[]"

@@ -84,10 +84,10 @@ def test_functions_and_several_inputs():
     def model(x, t):
         return jnp.where(t[:, None] > 2, x, -x)
 
-    found = as_model(model, {"x": jnp.asarray(ROWS), "t": np.arange(11)})
-    assert (found.framework, found.name) == ("jax", "model")
+    result = as_model(model, {"x": jnp.asarray(ROWS), "t": np.arange(11)})
+    assert (result.framework, result.name) == ("jax", "model")
     expected = np.where(np.arange(11)[:, None] > 2, ROWS, -ROWS)
-    np.testing.assert_allclose(joined(found, batch=4)[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(joined(result, batch=4)[0], expected, rtol=1e-6)
     mixed = as_model(jax.jit(lambda x: x / jnp.linalg.norm(x)), ROWS)
     assert "different outputs than one row at a time" in mixed.notes[0]
 
@@ -109,10 +109,10 @@ def test_functions_that_cannot_be_traced():
     def model(x):
         return x if float(x.sum()) > 1e9 else -x
 
-    found = as_model(model, jnp.asarray(ROWS))
-    assert found.framework == "jax"
-    assert "without being compiled" in found.notes[0]
-    np.testing.assert_allclose(joined(found)[0], -ROWS, rtol=1e-6)
+    result = as_model(model, jnp.asarray(ROWS))
+    assert result.framework == "jax"
+    assert "without being compiled" in result.notes[0]
+    np.testing.assert_allclose(joined(result)[0], -ROWS, rtol=1e-6)
 
 
 def test_what_the_model_raises():

@@ -68,7 +68,7 @@ def test_plain_values_are_json(dense):
     assert plain["newman"]["searched"]["shuffles"] == 20
     assert plain["behaviour"] is None
     assert plain["verdict"]["bounds"] == {"modular": 0.95, "mixed": 0.75, "z": 3.0}
-    assert {warning["code"] for warning in plain["warnings"]} == {found.code for found in report.warnings}
+    assert {warning["code"] for warning in plain["warnings"]} == {pitfall.code for pitfall in report.warnings}
 
 
 def test_many_modules_are_listed_in_part(blocks):

@@ -111,13 +111,13 @@ def drawings() -> dict[str, Any]:
 
 @pytest.fixture
 def table() -> Table:
-    error, place = "error (blank image = 1)", "bump at the right place"
+    error, position = "error (blank image = 1)", "bump at the right place"
     columns = [
         Column("net"),
         Column("seen cells", group=error),
         Column("unseen cells", group=error),
-        Column("seen", "right", place),
-        Column("unseen", "right", place),
+        Column("seen", "right", position),
+        Column("unseen", "right", position),
     ]
     rows = [
         Row(

@@ -24,13 +24,13 @@ class Checker(HTMLParser):
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {key: value or "" for key, value in attrs}
+        results = {key: value or "" for key, value in attrs}
         if tag not in VOID:
             self.open.append(tag)
-        if "id" in found:
-            self.ids.append(found["id"])
+        if "id" in results:
+            self.ids.append(results["id"])
         if tag == "img":
-            self.images.append(found)
+            self.images.append(results)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -48,7 +48,7 @@ def checked(page: Document) -> Checker:
 
 
 def test_the_page_holds_what_was_put_in(checked: Checker) -> None:
-    wanted = [
+    expected = [
         "Can <it> compose?",
         "A plain lead.",
         "Result & more",
@@ -60,7 +60,7 @@ def test_the_page_holds_what_was_put_in(checked: Checker) -> None:
         "hidden text",
         "0, 1, 2",
     ]
-    assert [text for text in wanted if text not in checked.text] == []
+    assert [text for text in expected if text not in checked.text] == []
     assert checked.ids == ["result--more", "ordinary", "errors", "claims", "samples"]
 
 

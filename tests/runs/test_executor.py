@@ -267,8 +267,8 @@ def test_the_number_of_processes_changes_no_digit(tmp_path):
         )
         for seed in (0, 1)
     ]
-    found = [execute(trials, Store(tmp_path / str(jobs)), jobs=jobs) for jobs in (1, 2)]
-    for one, other in zip(*found, strict=True):
+    results = [execute(trials, Store(tmp_path / str(jobs)), jobs=jobs) for jobs in (1, 2)]
+    for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one.curves["train"], other.curves["train"])
 
 

@@ -172,9 +172,9 @@ def test_listing(filled, trial, make_trial):
 
 def test_all_results_also_those_of_earlier_code(filled, trial):
     filled.put(replace(run_trial(trial), key="0" * 32))
-    found = list(filled.results())
-    assert {result.key for result in found} == {trial.key, "0" * 32}
-    assert {result.trial for result in found} == {trial}
+    value = list(filled.results())
+    assert {result.key for result in value} == {trial.key, "0" * 32}
+    assert {result.trial for result in value} == {trial}
 
 
 def test_results_with_unknown_settings_are_counted_not_lost(filled, monkeypatch):

@@ -32,7 +32,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
 
 
 def test_the_folder_that_jax_was_told_is_left_alone(tmp_path: Path) -> None:
-    told = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "told")}
-    run(tmp_path / "programs", **told, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0")
+    environment = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "told")}
+    run(tmp_path / "programs", **environment, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0")
     assert any((tmp_path / "told").iterdir())
     assert not (tmp_path / "programs").exists()

@@ -163,7 +163,7 @@ def audit(
     )
     findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
     tell("forecasting from the split", 0.0)
-    expected = forecast(data.table, cells, _one_target(data, outputs), judged=outputs is not None)
+    expected = forecast(data.table, cells, _one_target(data, outputs), has_predictions=outputs is not None)
     if isinstance(expected, SplitForecast) and len(expected.retention):
         findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(

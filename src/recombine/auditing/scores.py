@@ -70,8 +70,10 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
     inside, outside = cells.inside, cells.outside
     sampler = Resampler((len(inside), len(outside)), seed=seed)
     constants = (cells.error_of_constant[inside], cells.error_of_constant[outside])
-    least = ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
-    errors = tuple(np.where(one > least, one, 0.0) for one in (cells.error[inside], cells.error[outside]))
+    rounding = (
+        ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
+    )
+    errors = tuple(np.where(one > rounding, one, 0.0) for one in (cells.error[inside], cells.error[outside]))
     draws = [sampler.means(group, errors[group]) for group in (0, 1)]
 
     def mean(group: int) -> Estimate:
@@ -160,8 +162,8 @@ def _baselines(
 
 def _possible(one: Estimate, kind: str) -> Estimate:
     """An interval clipped to the range of errors."""
-    most = 1.0 if kind == "classification" else np.inf
-    return Estimate(one.value, float(np.clip(one.low, 0.0, most)), float(np.clip(one.high, 0.0, most)))
+    largest = 1.0 if kind == "classification" else np.inf
+    return Estimate(one.value, float(np.clip(one.low, 0.0, largest)), float(np.clip(one.high, 0.0, largest)))
 
 
 def _over(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:

@@ -94,7 +94,7 @@ class SeenCells:
         """Labels whose scores are sums of effects of single factors (multinomial logistic regression)."""
         from sklearn.linear_model import LogisticRegression
 
-        conjunctions = Conjunctions.of(self.cells, self.sizes, order=1, least=1)
+        conjunctions = Conjunctions.of(self.cells, self.sizes, order=1, min_order=1)
         rows = np.arange(len(self.cells))
         if len(rows) > MAX_LOGIT_CELLS:
             rows = np.sort(np.random.default_rng(0).choice(rows, MAX_LOGIT_CELLS, replace=False))
@@ -160,6 +160,6 @@ def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:
     )
 
 
-def orders_below(sizes: Sequence[int], most: int = 3) -> range:
+def orders_below(sizes: Sequence[int], max_order: int = 3) -> range:
     """Orders of interaction below the number of factors: at that number, effects could fit anything."""
-    return range(1, min(len(sizes) - 1, most) + 1)
+    return range(1, min(len(sizes) - 1, max_order) + 1)

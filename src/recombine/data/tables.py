@@ -123,13 +123,13 @@ def read_table(table: Any, needed: Mapping[str, str]) -> DataTable:
     ```
     """
     if isinstance(table, DataTable):
-        found = table
+        source = table
     elif is_path(table):
-        found = _read_file(table, needed)
+        source = _read_file(table, needed)
     else:
-        found = DataTable("the table", _columns_in_memory(table))
-    check_columns(found.name, found.names, needed)
-    return found
+        source = DataTable("the table", _columns_in_memory(table))
+    check_columns(source.name, source.names, needed)
+    return source
 
 
 def check_columns(table: str, names: Sequence[str], needed: Mapping[str, str]) -> None:

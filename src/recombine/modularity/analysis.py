@@ -96,7 +96,7 @@ def modularity_report(
     if orientation is not None:
         check_choice("orientation", orientation, ORIENTATIONS)
     check_count(
-        "permutations", permutations, "a whole number of shuffled nets, 1 or more", least=1, most=100_000
+        "permutations", permutations, "a whole number of shuffled nets, 1 or more", minimum=1, maximum=100_000
     )
     check_count("seed", seed, "a whole number of at least 0")
     if not is_number(threshold):

@@ -72,8 +72,8 @@ def _dead(report: ModularityReport) -> Iterator[str]:
         for lost, mask, name in zip(dead, report.live, names, strict=True)
         if lost
     ]
-    most = sum(dead) > sum(len(mask) for mask in report.live[1:-1]) / 2
-    few = "; most of the net is dead, so only few units carry its function" if most else ""
+    mostly_dead = sum(dead) > sum(len(mask) for mask in report.live[1:-1]) / 2
+    few = "; most of the net is dead, so only few units carry its function" if mostly_dead else ""
     yield (
         f"dead units were left out ({', '.join(where)}; weaker than {percent(report.threshold)} of the strongest, or "
         f"not reached by any input){few}"

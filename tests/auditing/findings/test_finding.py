@@ -42,5 +42,5 @@ def test_every_finding_asks_a_question_of_its_own():
 
 def test_lists_of_cells():
     cells = [{"a": np.int64(i)} for i in range(3)]
-    assert cell_list(cells, most=3) == "(0); (1); (2)"
-    assert cell_list(cells, most=2).endswith("…")
+    assert cell_list(cells, max_cells=3) == "(0); (1); (2)"
+    assert cell_list(cells, max_cells=2).endswith("…")

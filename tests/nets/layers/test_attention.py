@@ -61,12 +61,12 @@ def test_all_routes_agree_in_values_and_gradients() -> None:
         taken, weights = route(net, queries, context)
         return (taken**2).sum() + (weights**3).sum()
 
-    found = [
+    results = [
         eqx.filter_jit(eqx.filter_value_and_grad(scalar))((ATTENTION, queries, context), r) for r in routes
     ]
-    for value, grads in found[1:]:
-        np.testing.assert_allclose(value, found[0][0], rtol=1e-5)
-        for one, other in zip(jax.tree.leaves(grads), jax.tree.leaves(found[0][1]), strict=True):
+    for value, grads in results[1:]:
+        np.testing.assert_allclose(value, results[0][0], rtol=1e-5)
+        for one, other in zip(jax.tree.leaves(grads), jax.tree.leaves(results[0][1]), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5 * max(1, np.abs(other).max()))
 
 

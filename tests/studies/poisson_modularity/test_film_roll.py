@@ -21,7 +21,7 @@ def test_every_label_is_that_of_its_picture(frames: int) -> None:
     known = {image.tobytes(): label for image, label in zip(library.images, library.labels, strict=True)}
     assert len(known) == len(library.images)  # no image comes twice
     task = film_roll(frames=frames)
-    labels = [[known[picture] for picture in roll] for roll in shown(task.inputs, frames)]
+    labels = [[known[image] for image in roll] for roll in shown(task.inputs, frames)]
     np.testing.assert_array_equal(task.targets, labels)
     assert task.kind == "classification"
 
@@ -33,7 +33,7 @@ def test_test_pictures_are_never_in_training() -> None:
     )
     assert not set(train) & set(test)
     assert len(set(test)) == len(test) == 2 * (round(1797 / 6) // 2)
-    assert np.unique([train.count(picture) for picture in set(train)]).tolist() in (
+    assert np.unique([train.count(image) for image in set(train)]).tolist() in (
         [3],
         [2, 3],
     )  # one may be left over

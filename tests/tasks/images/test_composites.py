@@ -53,9 +53,9 @@ def test_seeds_decide() -> None:
 
 
 def test_digits_are_normalised() -> None:
-    found = load_exemplars("digits", enlarge=3)
-    assert found.images.shape == (1797, 24, 24, 1)
-    np.testing.assert_allclose([found.images.mean(), found.images.std()], [0, 1], atol=1e-4)
+    exemplars = load_exemplars("digits", enlarge=3)
+    assert exemplars.images.shape == (1797, 24, 24, 1)
+    np.testing.assert_allclose([exemplars.images.mean(), exemplars.images.std()], [0, 1], atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,8 @@ class AuditEvidence:
             return no_rule
         # A share below one half is unclear only because its interval reaches above.
         undecided = cause is None and best.share.value < EXPLAINS and not best.share.high < EXPLAINS
-        most = f" (95% interval: up to {percent(min(1.0, best.share.high))}); more unseen cells would decide"
-        above = most if undecided and np.isfinite(best.share.high) else ""
+        upper = f" (95% interval: up to {percent(min(1.0, best.share.high))}); more unseen cells would decide"
+        above = upper if undecided and np.isfinite(best.share.high) else ""
         if best.share.value <= NEGLIGIBLE_SHARE:
             return f"It explains none of the error on unseen cells{above}."
         share = f"It would explain {percent(best.share.value)} of the error on unseen cells{above}"

@@ -97,15 +97,15 @@ def as_share(one: Estimate) -> Estimate:
     return Estimate(*(float(np.clip(value, 0.0, 1.0)) for value in (one.value, one.low, one.high)))
 
 
-def cell_list(cells: Sequence[Mapping[str, Any]], most: int) -> str:
+def cell_list(cells: Sequence[Mapping[str, Any]], max_cells: int) -> str:
     """Some cells by their levels.
 
     ```python
     >>> from recombine.auditing.findings.finding import cell_list
-    >>> cell_list([{"colour": "red", "size": 3}, {"colour": "blue", "size": 1}], most=1)
+    >>> cell_list([{"colour": "red", "size": 3}, {"colour": "blue", "size": 1}], max_cells=1)
     '(red, 3) …'
 
     ```
     """
-    shown = "; ".join(f"({', '.join(map(str, cell.values()))})" for cell in cells[:most])
-    return f"{shown} …" if len(cells) > most else shown
+    shown = "; ".join(f"({', '.join(map(str, cell.values()))})" for cell in cells[:max_cells])
+    return f"{shown} …" if len(cells) > max_cells else shown

@@ -68,8 +68,10 @@ class SalienceFinding(Finding):
         return cls(holds, estimate, means, why, details)
 
 
-def _some(cells: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return cells if len(cells) <= most else cells[np.sort(rng.choice(len(cells), most, replace=False))]
+def _some(cells: np.ndarray, max_cells: int, rng: np.random.Generator) -> np.ndarray:
+    return (
+        cells if len(cells) <= max_cells else cells[np.sort(rng.choice(len(cells), max_cells, replace=False))]
+    )
 
 
 def _ends(interval: np.ndarray) -> list[OverlapKernel]:

@@ -119,16 +119,16 @@ def measure_layers(
         return _readable(samples[name][rows], sample_cells[rows], cells, ordered)
 
     def layer(name: str, activity: np.ndarray) -> Layer:
-        own, places = list(steps), near
+        own, positions = list(steps), near
         if name != "output":
-            places = measured
+            positions = measured
             for axis, by_layer in changes.items():
                 own[axis] = replace(steps[axis], known=by_layer[name][usable])
-        metric = layer_metric(activity[usable], own, places.cells)
-        squares = np.stack([one.squares(activity[usable], places.cells) for one in own], axis=1)
+        metric = layer_metric(activity[usable], own, positions.cells)
+        squares = np.stack([one.squares(activity[usable], positions.cells) for one in own], axis=1)
         volume = log_cell_volume(metric, squares)
         return _layer(
-            name, activity, metric, volume, cells, usable, places.sampler, compared, decode(name, activity)
+            name, activity, metric, volume, cells, usable, positions.sampler, compared, decode(name, activity)
         )
 
     layers = tuple(layer(name, activity) for name, activity in means.items())
@@ -222,5 +222,5 @@ def _accuracy(true: Float[np.ndarray, "rows levels"], predicted: Float[np.ndarra
     return float((recall.mean() - guess) / (1 - guess)) if guess < 1 else np.nan
 
 
-def _sample(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+def _sample(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= max_rows else np.sort(rng.choice(rows, max_rows, replace=False))

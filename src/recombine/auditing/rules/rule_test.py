@@ -140,7 +140,7 @@ class RuleTest:
     def shortcuts(self) -> tuple[Subset, ...]:
         """Sets of factors that are not enough to solve the task, so that using only them is a shortcut."""
         factors = len(self.cells.sizes)
-        every = subsets(factors, min(MAX_SHORTCUT_FACTORS, factors - 1), least=1)
+        every = subsets(factors, min(MAX_SHORTCUT_FACTORS, factors - 1), min_order=1)
         return tuple(subset for subset in every if not _suffices(self.cells, subset))
 
     @cached_property

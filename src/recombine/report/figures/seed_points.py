@@ -55,7 +55,7 @@ def seed_points(
     >>> from recombine.report import new_figure, seed_points
     >>> figure, panels = new_figure(aspect=0.3)
     >>> errors = {"ordinary": {"seen": [1e-4, 2e-4], "unseen": [4e-3, 5e-3]}}
-    >>> seed_points(panels[0, 0], errors, baselines={"blank picture": 0.004}, log=True)
+    >>> seed_points(panels[0, 0], errors, baselines={"blank image": 0.004}, log=True)
 
     ```
     """
