@@ -300,7 +300,7 @@ def modularity_cases() -> list[Case]:
 
 
 def _modularity_example() -> Any:
-    """The two nets of examples/modularity_report.py, and the modules of the first as nets of their own."""
+    """The two nets of examples/modularity_report.py, and the modules of the first as separate nets."""
     import recombine
 
     rng = np.random.default_rng(0)

@@ -39,7 +39,7 @@ def apart(z: Any, lib: Any = np) -> Any:
 
 
 def rich(z: Any, lib: Any = np) -> Any:
-    """Slots with interactions of their own that meet at order 1: asymmetry holds."""
+    """Slots that interact internally and meet at order 1: asymmetry holds."""
     own = [lib.stack([s[0] * s[1], s[0] ** 2, s[1] ** 2 + s[0]]) for s in (z[:2], z[2:])]
     return lib.concatenate([*own, z, own[0] + own[1] ** 2])
 

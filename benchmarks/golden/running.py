@@ -1,4 +1,4 @@
-"""Running a case: a command in this process, a call, or a process of its own, always as plain JSON."""
+"""Running a case: a command in this process, a call, or a separate process, always as plain JSON."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _parsed(text: str, is_json: bool) -> Any:
 
 
 def _process(*words: str) -> dict[str, Any]:
-    """The command in a process of its own, since a study starts others."""
+    """The command in a separate process, since a study starts others."""
     code = "from recombine.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
     result = {"status": done.returncode, "output": _parsed(done.stdout, "--json" in words)}

@@ -121,11 +121,11 @@ def table() -> Table:
     ]
     rows = [
         Row(
-            ["ordinary decoder", "0.01 ± 0.00", Badge("0.82 ± 0.06", "bad"), "100 %", "4 %"],
+            ["ordinary decoder", "0.01 ± 0.00", Badge("0.82 ± 0.06", "bad"), "100%", "4%"],
             anchor="ordinary",
         ),
         Row(
-            ["forced rendering", "0.01 ± 0.00", "0.04 ± 0.02", "100 %", "99 %"],
+            ["forced rendering", "0.01 ± 0.00", "0.04 ± 0.02", "100%", "99%"],
             remark="needs **both** penalties",
         ),
     ]

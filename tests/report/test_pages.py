@@ -107,7 +107,7 @@ def test_markdown_says_the_same(page: Document) -> None:
     text = markdown(page, "study")
     assert "# Can \\<it\\> compose?" in text
     assert "\\<script\\>alert(1)\\</script\\> \\& 3 \\* 4 \\* 5 `a < b` **firm**" in text
-    assert '| <a id="ordinary"></a>ordinary decoder | 0.01 ± 0.00 | 0.82 ± 0.06 | 100 % | 4 % |' in text
+    assert '| <a id="ordinary"></a>ordinary decoder | 0.01 ± 0.00 | 0.82 ± 0.06 | 100% | 4% |' in text
     assert "| :--- | :--- | :--- | ---: | ---: |" in text
     assert "error (blank image = 1): seen cells" in text
     assert "- forced rendering: needs **both** penalties" in text

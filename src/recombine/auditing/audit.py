@@ -70,7 +70,7 @@ def audit(
     - `kind`: `"regression"` or `"classification"`; default: inferred from the values. `classes`: the labels that
         columns of scores stand for.
     - `bins`: for factors that are real numbers, the number of ranges into which they are cut.
-    - `unordered`: factors whose levels are numbers but mere labels, such as digits. Other levels that are numbers count
+    - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
     - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
     - `progress`: called with the current step and the share of it that is done.

@@ -116,7 +116,7 @@ def audit(
     unordered: Annotated[
         str | None,
         typer.Option(
-            "--unordered", metavar="COLUMNS", help="Factors whose levels are numbers but mere labels."
+            "--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."
         ),
     ] = None,
     name: Annotated[

@@ -64,7 +64,7 @@ def modularity_report(
         weights and arrays of one axis biases, in the natural order of their names (`W1`, `b1`, ..., `W10`; `0.weight`,
         `0.bias`, ...). A convolution counts as one number per pair of channels.
     - `modules`: how many, if that is known.
-    - `inputs`: the module number of every input, from 0; `"own"` if each is a module of its own.
+    - `inputs`: the module number of every input, from 0; `"own"` if each is a separate module.
     - `outputs`: the same for outputs; only together with `inputs`.
     - `activations`: activity `(rows, units)` of every hidden layer, or the path of such a file; it separates live units
         from dead ones better than weights alone.

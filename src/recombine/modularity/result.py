@@ -102,7 +102,7 @@ class ModularityReport(Report):
         return np.stack([(values[:, None] == modules).sum(axis=0) for values in self.labels])
 
     def extract(self) -> list[Module]:
-        """The modules as small nets of their own, which can be called on the whole net's inputs.
+        """The modules as small separate nets, which can be called on the whole net's inputs.
 
         If activity or data is known, the mean activity of dead units goes into the biases.
 

@@ -26,7 +26,7 @@ class ComposesFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         scores, cause = evidence.scores, evidence.cause
         if scores is None:
             return cls.unclear(evidence.unjudged)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding(ABC):
-    """The answer to one question about a model. Every subclass is one question, in a file of its own.
+    """The answer to one question about a model. Every subclass is one question and has its own file.
 
     Of the question:
 
@@ -50,7 +50,7 @@ class Finding(ABC):
     @classmethod
     @abstractmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
 
     @classmethod
     def unclear(cls, explanation: str, means: str = "") -> Self:

@@ -26,7 +26,7 @@ class MemorisationLeakFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         if evidence.failure is None:
             return cls.unclear(evidence.unjudged)
         failure, cause = evidence.failure, evidence.cause

@@ -35,7 +35,7 @@ class ReEntanglementFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         layers, means = evidence.layers, "fall of the factorisation score"
         if layers is None or not layers.hidden:
             askable, why = evidence.no_layers

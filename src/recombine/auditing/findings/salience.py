@@ -32,7 +32,7 @@ class SalienceFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         means = "forecast share of a prediction's size that remains on unseen cells"
         layers, cells = evidence.layers, evidence.cells
         if layers is None or not layers.hidden:

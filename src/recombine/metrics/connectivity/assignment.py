@@ -43,12 +43,12 @@ def influence(
 
 
 def input_labels(weights: Chain, inputs: Sequence[int] | None) -> Int[np.ndarray, " inputs"]:
-    """The modules of the inputs; by default every input is a module of its own."""
+    """The modules of the inputs; by default every input is a separate module."""
     return unit_labels("inputs", inputs, weights[0].shape[0])
 
 
 def unit_labels(field: str, modules: Sequence[int] | None, size: int) -> Int[np.ndarray, " units"]:
-    """The module numbers of `size` units, checked; by default every unit is a module of its own."""
+    """The module numbers of `size` units, checked; by default every unit is a separate module."""
     if modules is None:
         return np.arange(size)
     labels = np.asarray(modules)

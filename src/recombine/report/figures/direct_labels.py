@@ -105,7 +105,7 @@ def baseline_lines(ax: Axes, baselines: Mapping[str, float]) -> list[EndLabel]:
 
 @styled
 def baseline_flags(ax: Axes, baselines: Mapping[str, float], *, size: float = 8.0) -> float:
-    """Draws baselines as thin upright lines, each labelled above the panel on a line of its own.
+    """Draws baselines as thin upright lines, each labelled above the panel on a separate line.
 
     **Returns:**
 

@@ -116,7 +116,7 @@ def _draw_seeds(ax: Axes, row: float, values: np.ndarray, estimate: Estimate, in
 
 
 def _name_series(ax: Axes, keys: list[str], inks: Mapping[str, str]) -> None:
-    """A key below the panel: beside the axis label where there is room, otherwise below it."""
+    """A key below the panel: next to the axis label if it fits there, otherwise below it."""
     from matplotlib.lines import Line2D
 
     handles = [

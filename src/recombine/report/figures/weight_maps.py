@@ -20,7 +20,7 @@ MAX_LAYERS = 12
 COLUMNS = 4
 MAX_TICKS = 12
 """Module numbers along a side of a map."""
-COLOURS = "Greys"  # white is no weight, black is the largest
+COLOURS = "Greys"  # white is zero, black is the largest
 BORDER = METHODS["green"]
 
 
