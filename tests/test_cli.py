@@ -47,7 +47,7 @@ def command(monkeypatch, capsys):
     return run
 
 
-def test_the_command_in_a_process_of_its_own():
+def test_the_command_in_a_separate_process():
     words = [sys.executable, "-c", "from recombine.cli import main; main()", "nosuch"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -152,7 +152,7 @@ def test_a_question_answered_with_no_removes_nothing_and_is_not_an_error(store):
     assert Store(store).count() == 2
 
 
-def test_a_question_without_an_answer_changes_nothing(store, command, monkeypatch):
+def test_a_question_without_a_reply_changes_nothing(store, command, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     result = command("runs", "clear", "--store", store)
     assert result.returncode == 1
@@ -226,7 +226,7 @@ def test_main_is_the_entry_point():
         (["claims", "nosuch"], "error: study: got 'nosuch', expected one of forced-rendering"),
     ],
 )
-def test_bad_words_get_one_line_and_exit_code_2(words, line, command):
+def test_bad_arguments_give_one_line_and_exit_code_2(words, line, command):
     result = command(*words)
     assert result.returncode == 2
     assert result.stderr.startswith(line)
@@ -241,7 +241,7 @@ def animals(tmp_path):
     return path
 
 
-def test_advice_in_words_and_files(run, animals, tmp_path):
+def test_advice_as_text_and_files(run, animals, tmp_path):
     files = {name: tmp_path / name for name in ("page.html", "cells.csv", "more.parquet")}
     words = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
     words += [

@@ -1,4 +1,4 @@
-"""Advice on whole tables: the theory's tasks, the least additions, and every part of the report."""
+"""Advice on whole tables: the theory's tasks, the fewest additions, and every part of the report."""
 
 import json
 from itertools import combinations, product

@@ -73,7 +73,7 @@ def test_banned_cells_are_not_suggested():
     assert not (advice.corrective_cells.cells[:, 1] == 0).any()
 
 
-def test_what_is_wrong_without_a_shortcut_is_a_step_too():
+def test_errors_without_a_shortcut_are_a_step_as_well():
     cells = np.indices((3, 3)).reshape(2, -1).T
     train = np.array([1, 1, 0, 1, 1, 1, 1, 1, 0], dtype=bool)
     labels = [1, 1, 1, -1, -1, -1, -1, -1, 1]

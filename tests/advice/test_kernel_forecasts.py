@@ -88,7 +88,9 @@ def test_the_critical_ratio_of_saliences_is_the_closed_form_s(context):
 def test_squared_loss_does_not_fix_what_is_out_of_reach():
     advice = advice_on(transitive_equivalence())
     assert advice.losses.squared_helps is False
-    assert set(advice.losses.margin) == {0}  # answers are exactly 0; signs of rounding errors are not right
+    assert set(advice.losses.margin) == {
+        0
+    }  # predictions are exactly 0; signs of rounding errors are not right
     assert "squared loss would not fix it" in words(advice)
 
 

@@ -82,7 +82,7 @@ def test_missing_levels_are_counted_against_all_levels():
         ),
     ],
 )
-def test_coverage_in_words(coverage, expected):
+def test_coverage_sentences(coverage, expected):
     assert coverage.sentence(9) == expected
 
 
@@ -100,7 +100,7 @@ def test_terms_are_defined(animals):
     assert "because what is learned about whole cells does not transfer" in text
 
 
-def test_what_is_both_undetermined_and_open_is_listed_apart():
+def test_undetermined_and_open_cells_are_listed_separately():
     rows = {"a": [0, 0, 1, 1, 2, 0], "b": [0, 1, 2, 3, 0, 4], "train": [True] * 5 + [False]}
     advice = advise(rows, factors=["a", "b"], seen="train", orders=[1])
     result = advice.orders[1]

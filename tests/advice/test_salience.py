@@ -47,7 +47,7 @@ def test_a_random_layer_is_close_to_its_limit(activity):
     assert "The layer's saliences" in [section.heading for section in forecasts.page().sections]
 
 
-def test_an_estimate_can_be_given():
+def test_an_estimate_can_be_passed():
     estimate = estimate_salience(ACTIVITY, CELLS)
     assert advice(salience=estimate).leak.median == advice(activations=ACTIVITY).leak.median
     assert advice(salience=estimate).to_dict()["salience"]["estimate"]["interval"]

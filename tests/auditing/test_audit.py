@@ -38,7 +38,7 @@ def test_the_object_has_every_part():
     assert plain["advice"]["unseen"] == (~SEEN).sum()
 
 
-def test_a_leak_is_found_with_its_slope():
+def test_a_leak_is_reported_with_its_slope():
     report = run()
     one = report.finding("memorisation_leak")
     assert one.holds is True
@@ -78,7 +78,7 @@ def test_text_page_and_cells(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "polars", "pandas", "mapping", "factors"])
-def test_every_form_of_a_table_says_the_same(form, tmp_path):
+def test_every_form_of_a_table_gives_the_same_report(form, tmp_path):
     frame = pl.DataFrame(TABLE | {"split": np.where(SEEN, "train", "test"), "y": TRUTH, "p": LEAK})
     columns = {"factors": ["colour", "shape"], "seen": "split=train", "target": "y", "prediction": "p"}
     if form == "csv":
@@ -132,7 +132,7 @@ def test_held_out_rows_of_seen_cells_are_the_fair_comparison():
     assert report.finding("composes").holds is True
 
 
-def test_what_cannot_be_asked_is_not_applicable_rather_than_false():
+def test_questions_that_cannot_be_asked_are_not_applicable():
     report = run()
     superposition = report.finding("superposition")
     assert (superposition.holds, superposition.applicable, superposition.status) == (None, False, "n/a")
@@ -266,7 +266,7 @@ def test_unknown_findings_are_named():
 
 
 @pytest.mark.parametrize(("factor", "offset"), [(0.5, 0.0), (3.0, -1.0), (-1.0, 2.0), (1.0, 3.0)])
-def test_other_units_are_no_failure_to_compose(factor, offset):
+def test_other_units_are_not_a_failure_to_compose(factor, offset):
     report = run(factor * TRUTH + offset)
     assert report.finding("composes").holds is True
     assert "units" in report.verdict
@@ -309,7 +309,7 @@ def test_splits_that_do_not_test_composition_say_so():
     assert "all seen cells have the same target" in same.verdict
 
 
-def test_without_targets_nothing_is_said_of_them():
+def test_without_targets_the_report_does_not_mention_them():
     report = run(target=None)
     assert "there are no targets" in report.verdict
     assert not report.remedies
@@ -329,7 +329,7 @@ def test_scores_are_read_in_the_order_of_their_columns():
     assert "mistakes the same labels for others" in bare.verdict
 
 
-def test_labels_that_are_mistaken_everywhere_are_no_failure_to_compose():
+def test_labels_confused_everywhere_are_not_a_failure_to_compose():
     names = np.array(["x", "y", "z"])
     report = run(np.array(["x", "y", "y"])[X % 3], target=names[X % 3])
     holding = [one.id for one in report.findings if one.holds]
@@ -337,7 +337,7 @@ def test_labels_that_are_mistaken_everywhere_are_no_failure_to_compose():
     assert not report.remedies
 
 
-def test_a_factor_on_which_the_task_depends_is_no_shortcut():
+def test_a_factor_that_the_task_depends_on_is_not_a_shortcut():
     report = run(EFFECTS[0][X] ** 3, target=EFFECTS[0][X])
     assert report.finding("shortcut").holds is not True
 
@@ -362,13 +362,13 @@ def test_shares_are_shares():
 
 
 @pytest.mark.parametrize("field", ["inputs", "layers", "output", "slots", "batch"])
-def test_what_is_for_a_model_needs_one(field):
+def test_options_for_a_model_need_a_model(field):
     argument = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
     with pytest.raises(InputError, match=f"^{field}: .* a model to go with it"):
         run(**{field: argument})
 
 
-def test_classes_may_be_written_as_words():
+def test_classes_may_be_text():
     label = (X + Y) % 2
     report = run(label, target=label, classes=["0", "1"])
     assert report.outputs.classes == (0, 1)

@@ -182,8 +182,8 @@ def test_arrays_by_name_and_predictions_in_a_data_file(folder, tmp_path):
     output = run("--model", f"{folder}:predict", "--data", "other.npz", *names)
     assert output.startswith("Verdict: The model composes")
     assert "arrays of other.npz that were not used: mean" in output
-    np.savez(tmp_path / "said.npz", prediction=TRUTH, y=TRUTH, seen=SEEN, colour=X, shape=Y)
-    assert run("--data", "said.npz").startswith("Verdict: The model composes")
+    np.savez(tmp_path / "predictions.npz", prediction=TRUTH, y=TRUTH, seen=SEEN, colour=X, shape=Y)
+    assert run("--data", "predictions.npz").startswith("Verdict: The model composes")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_modules_that_cannot_be_imported_are_one_line_and_exit_2(
     assert words in last
 
 
-def test_functions_that_make_nothing_are_told(folder, monkeypatch, capsys):
+def test_functions_that_return_nothing_are_reported(folder, monkeypatch, capsys):
     monkeypatch.setattr(
         "sys.argv", ["recombine", "audit", "--model", f"{folder}:nothing", "--data", "data.npz"]
     )

@@ -11,7 +11,7 @@ def labels(outputs):
     return [outputs.classes[i] for i in outputs.predictions.argmax(axis=1)]
 
 
-def test_words_are_classes():
+def test_text_means_classes():
     outputs = read_outputs(np.array(["cat", "dog", "cat"]), np.array(["dog", "dog", "fox"], dtype=object))
     assert outputs.kind == "classification"
     assert outputs.classes == ("cat", "dog", "fox")
@@ -24,7 +24,7 @@ def test_scores_name_the_largest():
     assert labels(outputs) == [1, 2, 1]
 
 
-def test_scores_of_words_follow_classes_if_given():
+def test_scores_follow_the_order_of_classes():
     outputs = read_outputs(
         np.array(["dog", "cat"]), np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]]), classes=["dog", "fox", "cat"]
     )
@@ -57,7 +57,7 @@ def test_whole_numbers_that_are_labels_and_quantities():
     ]
 
 
-def test_pictures_keep_their_shape():
+def test_images_keep_their_shape():
     target = np.zeros((4, 5, 6))
     target[1] = 2.0
     outputs = read_outputs(target, np.ones((4, 5, 6), dtype=np.float32))

@@ -28,7 +28,7 @@ def holding(made, **settings):
 
 
 def test_what_was_planted_is_found():
-    """What cannot be told from chance may stay open, as random ties among few labels; nothing false may hold."""
+    """What cannot be distinguished from chance may stay unclear; nothing false may hold."""
     right, misses = 0, []
     for kind in KINDS:
         for seed in SEEDS:
@@ -41,7 +41,7 @@ def test_what_was_planted_is_found():
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.3, 0.6, 1.0])
-def test_noise_of_targets_is_no_failure(noise):
+def test_noisy_targets_are_not_a_failure(noise):
     """Rows of one cell show how noisy targets are."""
     alarms = 0
     for seed in range(10):

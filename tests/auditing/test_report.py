@@ -26,7 +26,7 @@ def superposing():
 
 
 @pytest.mark.parametrize("form", ["grey", "first", "last", "flat"])
-def test_pictures_of_every_form(form):
+def test_images_of_every_form(form):
     out, target = superposing(), BUMPS
     if form == "first":
         out, target = (np.repeat(one[:, None], 3, axis=1) for one in (out, target))

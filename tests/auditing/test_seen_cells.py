@@ -29,7 +29,7 @@ def test_the_nearest_seen_cells_share_most_levels(seed):
 
 
 @given(st.integers(0, 50))
-def test_cells_beside_are_nearest_by_level_numbers(seed):
+def test_the_closest_cell_is_nearest_by_level_numbers(seed):
     known, cells = world(seed)
     for power in (1, 2):
         for cell, prediction in zip(
@@ -56,7 +56,7 @@ def test_least_squares_is_that_of_numpy():
     assert np.allclose(known.additive(1, cells), np.c_[np.ones(len(every)), every] @ weights, atol=1e-6)
 
 
-def test_means_given_a_factor_count_rows_or_cells():
+def test_means_by_factor_count_rows_or_cells():
     known = SeenCells(
         "regression", (2, 2), np.array([[0, 0], [0, 1]]), np.array([[0.0], [3.0]]), np.array([2, 1])
     )

@@ -153,7 +153,7 @@ def test_other_files_are_refused_by_name(tmp_path, name):
 
 
 @pytest.mark.parametrize("path", ["x" * 300, "nul\0byte", "nowhere.csv", "."])
-def test_paths_that_are_no_files(path):
+def test_paths_that_are_not_files(path):
     with pytest.raises(InputError, match="that exists"):
         read_table(path, {})
 
@@ -176,7 +176,7 @@ def test_paths_that_are_no_files(path):
         (["a", " "], "no value in row 2"),
     ],
 )
-def test_columns_that_are_no_factors(values, message):
+def test_columns_that_are_not_factors(values, message):
     with pytest.raises(InputError, match=message):
         levels(values)
 

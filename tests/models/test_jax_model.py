@@ -38,7 +38,7 @@ def test_nets_of_this_package_and_of_equinox():
         assert [(n, w.shape) for n, w in weights.items()] == [("hidden0", (3, 8)), ("output", (8, 2))]
 
 
-def test_pictures_and_their_weights():
+def test_images_and_their_weights():
     net = Net(
         ("pixels", "output"),
         (Conv2d(1, 4, 3, padding=1, key=KEY), Chain(Reshape((100,)), Linear(100, 3, key=KEY))),
@@ -73,7 +73,7 @@ def test_single_examples_in_inference_mode():
         as_model(net, ROWS, layers=["drop"])
 
 
-def test_square_maps_are_not_taken_for_batched_ones():
+def test_square_maps_are_not_mistaken_for_batched_ones():
     layer = eqx.nn.Linear(2, 2, key=KEY)
     expected = jax.vmap(layer)(jnp.asarray(ROWS[:, :2]))
     np.testing.assert_allclose(joined(as_model(layer, ROWS[:, :2]))[0], expected, rtol=1e-5)
@@ -115,7 +115,7 @@ def test_functions_that_cannot_be_traced():
     np.testing.assert_allclose(joined(result)[0], -ROWS, rtol=1e-6)
 
 
-def test_what_the_model_raises():
+def test_exceptions_in_the_model():
     def broken(x):
         raise KeyError("no such thing")
 

@@ -36,7 +36,7 @@ def _few_steps():
         yield
 
 
-def test_classifiers_give_the_most_telling_numbers():
+def test_classifiers_give_their_most_informative_output():
     model = as_model(LogisticRegression().fit(X, TWO), X)
     assert (model.framework, model.classes, model.output_shape) == ("sklearn", ("left", "right"), (2,))
     assert model.notes == ["outputs are those of predict_proba"]

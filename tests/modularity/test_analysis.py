@@ -45,7 +45,7 @@ def test_random_weights_are_mixed(dense):
     for settings in ({"inputs": "own", "outputs": "own"}, {"modules": 4}, {}):
         report = modularity_report(dense(), **settings)
         assert report.verdict.word == "mixed"
-        assert abs(report.newman.searched.z) < 4  # modules of one's own are found in any weights
+        assert abs(report.newman.searched.z) < 4  # clustering finds modules in any weights
         assert report.newman.kept.z > 4  # which the usual comparison does not see
 
 
@@ -81,7 +81,7 @@ def test_activity_decides_who_is_live(blocks):
     assert modularity_report(weights, inputs="own", activations=activity).sizes.sum() == 2 + 13 + 2
 
 
-def test_activity_of_pictures_has_channels_where_the_framework_has_them():
+def test_activity_of_images_has_the_frameworks_channel_axis():
     rng = np.random.default_rng(0)
     kernel, matrix, maps = (
         rng.normal(size=(6, 3, 3, 3)),
@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_report(dense):
     assert modularity_report(dense((3, 9, 3))).to_dict() == modularity_report(dense((3, 9, 3))).to_dict()
 
 
-def test_long_searches_tell_how_far_they_are(dense, monkeypatch):
+def test_long_searches_report_progress(dense, monkeypatch):
     from recombine.modularity import module_search
 
     shares = []

@@ -30,7 +30,7 @@ def net(blocks, tmp_path):
     return tmp_path / "net.npz"
 
 
-def test_words_and_a_page(run, net, tmp_path):
+def test_text_and_a_page(run, net, tmp_path):
     code, out, err = run(net, "--html", tmp_path / "page.html")
     assert (code, err) == (0, "")
     assert out.startswith("Modular: the net falls into 3 modules")
@@ -160,7 +160,7 @@ def test_bad_files_are_one_line_and_exit_code_2(run, name, tmp_path, monkeypatch
         (["--html", "none/page.html"], "html: got 'none/page.html', expected a file in a folder that exists"),
     ],
 )
-def test_bad_words_are_one_line_and_exit_code_2(run, net, words, message, monkeypatch):
+def test_bad_arguments_give_one_line_and_exit_code_2(run, net, words, message, monkeypatch):
     monkeypatch.chdir(net.parent)
     code, out, err = run("net.npz", *words)
     assert (code, out) == (2, "")

@@ -26,7 +26,7 @@ def test_square_matrices_come_with_a_warning():
 
 
 @pytest.mark.parametrize("orientation", ["inputs-first", "outputs-first"])
-def test_what_is_stated_is_done_without_a_warning(orientation):
+def test_a_stated_orientation_is_used_without_a_warning(orientation):
     report = modularity_report(SQUARE, inputs="own", orientation=orientation)
     assert "M13" not in codes(report)
     turned = [matrix.T for matrix in SQUARE]
@@ -65,7 +65,7 @@ def test_a_bottleneck_fits_both_ways_until_something_else_is_known():
     assert report.orientation == "inputs-first"
 
 
-def test_a_wrong_statement_says_what_would_fit():
+def test_a_wrong_orientation_error_says_what_would_fit():
     weights = [RNG.normal(size=(8, 3)), RNG.normal(size=(2, 8))]
     with pytest.raises(InputError, match="transposed they fit together: orientation='outputs-first'"):
         modularity_report(weights, orientation="inputs-first")

@@ -31,7 +31,7 @@ def test_a_clean_net_has_none():
     assert "Keep in mind" not in str(modularity_report(even(4), inputs="own"))
 
 
-def test_dead_units_are_told():
+def test_dead_units_are_reported():
     weights = even(4)
     weights[0][:, ::2] *= 1e-6
     report = modularity_report(weights, inputs="own", threshold=0.02)

@@ -12,7 +12,7 @@ from recombine.modularity.pitfalls import _layers
 from recombine.report import number_ranges, svg_bytes
 
 
-def test_words_fit_the_line(blocks, dense):
+def test_lines_fit_the_width(blocks, dense):
     for report in (
         modularity_report(blocks(4), modules=4),
         modularity_report(dense((9, 40, 9)), inputs="own"),

@@ -1,4 +1,4 @@
-"""Nets that run: errors before and after cutting, derivatives, and modules as nets of their own."""
+"""Nets that run: errors before and after cutting, derivatives, and modules as separate nets."""
 
 import numpy as np
 import pytest

@@ -156,7 +156,7 @@ def test_published_sizes_of_the_others() -> None:
     assert parameter_count(vit) == tokens + 4 * layer + 2 * 256 + 257
 
 
-def test_pictures_are_moved_and_mirrored_in_training_only() -> None:
+def test_images_are_moved_and_mirrored_in_training_only() -> None:
     x = jnp.arange(2 * 6 * 6 * 4, dtype=jnp.float32).reshape(2, 6, 6, 4)
     stage = CropAndFlip(2, (-1.0, -2.0))
     np.testing.assert_array_equal(stage(x), x)

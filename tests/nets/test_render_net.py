@@ -45,7 +45,7 @@ def test_a_canvas_is_its_decomposition_even_when_vectors_are_not_unit(height: in
         np.testing.assert_allclose(image, 3 * slow_matrix(canvas, level), atol=1e-5)
 
 
-def test_three_factors_on_a_picture_that_is_not_square() -> None:
+def test_three_factors_on_an_image_that_is_not_square() -> None:
     net = render_net(levels=(3, 2, 3), size=(3, 5), hidden=1, key=KEY)
     codes = one_hot_rows(3, 2, 3, rows=6)
     output, stages = eqx.filter_jit(trace)(net, jnp.asarray(codes))

@@ -132,7 +132,7 @@ def penalised(net: Any, x: Any, **settings: Any) -> tuple[dict[str, jax.Array], 
     return stages, weighted_activity(net, stages, None, **settings)
 
 
-def test_a_dense_layer_behind_a_flattened_picture_and_tokens() -> None:
+def test_a_dense_layer_behind_a_flattened_image_and_tokens() -> None:
     keys = jax.random.split(KEY, 3)
     dense = Linear(2 * 5 * 5, 3, key=keys[1])
     conv = Chain(Conv2d(1, 2, 3, padding=1, key=keys[0]), leaky_relu)
@@ -265,7 +265,7 @@ def equal_nets() -> dict[str, tuple[Any, Net, np.ndarray]]:
 
 
 @pytest.mark.parametrize("kind", ["MLP", "Sequential"])
-def test_nets_of_equinox_cost_what_equal_nets_of_ours_cost(kind: str) -> None:
+def test_equinox_nets_have_the_penalty_of_equal_nets_of_ours(kind: str) -> None:
     theirs, ours, x = equal_nets()[kind]
     y = x.transpose(0, 3, 1, 2) if x.ndim == 4 else x
 

@@ -45,7 +45,7 @@ class Scaled(eqx.Module):
 
 
 def autoencoder(encoder: float, decoder: float) -> Net:
-    """Pictures are slots."""
+    """Images are slots."""
     layers = (Scaled(jnp.float32(encoder)), lambda z: z, Scaled(jnp.float32(decoder)))
     return Net(("encoding", "slots", "output"), layers)
 

@@ -105,7 +105,7 @@ def test_the_contrast_against_the_whole_jacobian() -> None:
     np.testing.assert_allclose(first, expected[0], rtol=1e-4)
 
 
-def test_slots_with_pixels_of_their_own_have_no_contrast() -> None:
+def test_slots_with_separate_pixels_have_no_contrast() -> None:
     assert compositional_contrast(as_net(by_pixels), {"slots": Z}, None) < 1e-4
     assert compositional_contrast(as_net(additive), {"slots": Z}, None) > 0.1
 

@@ -92,7 +92,7 @@ def test_the_same_page_is_the_same_file(page: Document, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html"]  # no temporary files
 
 
-def test_markdown_has_its_pictures_beside_it(page: Document, tmp_path: Path) -> None:
+def test_markdown_has_its_pictures_in_a_folder_next_to_it(page: Document, tmp_path: Path) -> None:
     path = page.write(tmp_path / "docs" / "results" / "study.md")
     folder = path.parent / "study"
     names = ["errors.png", "samples.png"]
@@ -103,7 +103,7 @@ def test_markdown_has_its_pictures_beside_it(page: Document, tmp_path: Path) -> 
     assert "study/errors.png" in text
 
 
-def test_markdown_says_the_same(page: Document) -> None:
+def test_markdown_has_the_same_content(page: Document) -> None:
     text = markdown(page, "study")
     assert "# Can \\<it\\> compose?" in text
     assert "\\<script\\>alert(1)\\</script\\> \\& 3 \\* 4 \\* 5 `a < b` **firm**" in text

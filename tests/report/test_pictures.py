@@ -71,7 +71,7 @@ def test_drawing_leaves_the_users_settings_alone() -> None:
     assert matplotlib.rcParams["font.size"] == before
 
 
-def test_maps_lie_as_pictures_do() -> None:
+def test_maps_have_the_orientation_of_images() -> None:
     grid = np.ones((3, 2))
     grid[2, 0] = 5.0  # x = 2, y = 0: on the right, on top
     _, panels = new_figure()

@@ -26,7 +26,7 @@ def test_exact_representations_are_recovered():
     assert estimate.self_pairs
 
 
-def test_a_row_beside_itself_counts_noise_as_similarity():
+def test_pairing_a_row_with_itself_counts_noise_as_similarity():
     activity, cells = activities((0.3, 0.3, 0.4), 5, 1.0)
     without, with_them = (estimate_salience(activity, cells, self_pairs=pairs) for pairs in (False, True))
     assert without.order_shares[0] == pytest.approx(0.3, abs=0.01)

@@ -115,9 +115,7 @@ def audit(
     ] = None,
     unordered: Annotated[
         str | None,
-        typer.Option(
-            "--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."
-        ),
+        typer.Option("--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="TEXT", help="What the report calls the model.")

@@ -34,7 +34,7 @@ def test_not_applicable_is_neither_yes_nor_no():
     assert one.to_dict()["interval"] is None
 
 
-def test_every_finding_asks_a_question_of_its_own():
+def test_every_finding_has_a_different_question():
     assert len(FINDINGS) == len({kind.title for kind in FINDINGS.values()}) == 10
     assert all(kind.question.endswith("?") for kind in FINDINGS.values())
     assert title_of("re_entanglement") == "re-entanglement"

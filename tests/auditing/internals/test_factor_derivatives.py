@@ -1,4 +1,4 @@
-"""Derivatives along factors that are inputs: known nets, every framework, and inputs that are no factors."""
+"""Derivatives along factors that are inputs: known nets, every framework, and inputs that are not factors."""
 
 import equinox as eqx
 import jax
@@ -44,7 +44,7 @@ def test_columns_that_are_factors_are_found():
     assert set(found_in(inputs, FACTORS, unordered=["a"])) == {"b"}
 
 
-def test_inputs_that_other_columns_follow_are_no_factors():
+def test_inputs_that_other_columns_follow_are_not_factors():
     a, b = GRID.astype(float)
     for more in (a**2, a * b, np.eye(6)[GRID[0]][:, 2]):
         assert "a" not in found_in(np.stack([a, b, more], axis=1), FACTORS)
@@ -53,7 +53,7 @@ def test_inputs_that_other_columns_follow_are_no_factors():
     assert set(found_in({"u": a, "v": b[:, None]}, FACTORS)) == {"a", "b"}
 
 
-def test_noise_beside_a_factor_does_not_hide_it():
+def test_added_noise_does_not_hide_a_factor():
     inputs = np.concatenate([XY, RNG.normal(size=(600, 4))], axis=1)
     result = found_in(inputs, {"x": XY[:, 0], "y": XY[:, 1]}, bins={"x": 5, "y": 4})
     assert set(result) == {"x", "y"}

@@ -31,7 +31,7 @@ def test_geometry_on_a_full_grid_is_that_of_the_probes():
 
 
 def test_volumes_of_even_layers_are_those_of_the_probes():
-    """Where a layer is no grid of straight lines, steps to both sides and their sum have different lengths."""
+    """Where a layer is not a grid of straight lines, steps to both sides and their sum have different lengths."""
     bent = np.stack([X + 0.3 * Y, Y**1.0, 0.5 * X], axis=1)
     g = metric_tensor(bent.reshape(N, N, -1))
     assert layers(bent).layers[0].volume_gap.value == pytest.approx(
@@ -68,7 +68,7 @@ def test_codes_that_nothing_has_bent_are_not_warped(n):
                 assert report.finding("warped_geometry").holds is False
 
 
-def test_a_direction_that_all_factors_share_is_found_for_words_too():
+def test_a_shared_direction_is_found_for_text_levels_as_well():
     rng = np.random.default_rng(0)
     words = {"x": np.array([f"w{i}" for i in X]), "y": np.array([f"v{i}" for i in Y])}
     first = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1) @ rng.normal(size=(2 * N, 100))
@@ -85,7 +85,7 @@ def test_a_direction_that_all_factors_share_is_found_for_words_too():
         assert report.finding("re_entanglement").holds is True
 
 
-def test_words_have_no_neighbours_but_effects():
+def test_text_levels_have_effects_but_no_neighbours():
     words = {"x": np.array([f"w{(7 * i) % N}" for i in X]), "y": np.array([f"v{(5 * i) % N}" for i in Y])}
     one_hot = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1)
     apart = layers(one_hot, (False, False), words).layers[0]
@@ -120,7 +120,7 @@ def findings(**activations):
     return {one.id: one for one in report.findings}
 
 
-def test_factors_that_are_mixed_up_are_found_with_their_layer():
+def test_entangled_factors_are_reported_with_their_layer():
     first = np.concatenate([code(X), code(Y)], axis=1)
     mix = np.stack([X + Y, 0.15 * (X - Y)], axis=1).astype(float)  # both can be read, along nearly one line
     one = findings(first=first, second=first * 2, third=mix)["re_entanglement"]

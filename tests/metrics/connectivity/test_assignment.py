@@ -44,7 +44,7 @@ def test_as_many_modules_as_are_tried(by: Any) -> None:
     assert choose_modules([np.ones((1, 1))], by=by) == 1
 
 
-def test_early_and_late_layers_are_no_modules() -> None:
+def test_early_and_late_layers_are_not_modules() -> None:
     dense = (np.ones((3, 3)),) * 5
     cut = [np.full(3, int(layer > 2)) for layer in range(6)]
     assert layer_modularity(dense, cut) == pytest.approx(0)

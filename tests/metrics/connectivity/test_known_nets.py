@@ -140,7 +140,7 @@ def test_the_number_of_modules_is_found(known: Known) -> None:
 
 @given(block_nets())
 @settings(max_examples=60)
-def test_modules_can_be_taken_apart_and_joined_again(known: Known) -> None:
+def test_modules_can_be_extracted_and_joined_again(known: Known) -> None:
     net, x = known.net, known.points
     modules = extract_modules(net, known.labels)
     assert [module.number for module in modules] == list(range(known.modules))
@@ -268,7 +268,7 @@ def test_dead_units_change_no_measure(known: Known, dense: bool, size: float) ->
 
 @given(block_nets())
 @settings(max_examples=30)
-def test_what_dead_units_say_goes_into_the_biases(known: Known) -> None:
+def test_constant_outputs_of_dead_units_go_into_the_biases(known: Known) -> None:
     """Units that read nothing are constant: with their means, separate modules do what the whole net did."""
     rng = np.random.default_rng(known.seed)
     more = diluted(known.weights, rng, 0.0)

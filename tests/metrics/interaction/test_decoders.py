@@ -1,4 +1,4 @@
-"""Decoders from anywhere, and what is said of those that cannot be measured."""
+"""Decoders from anywhere, and the errors for those that cannot be measured."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_torch_in_float32_and_with_kinks():
     assert interaction_profile(smooth, Z, 2, max_order=2).method == "exact"
 
 
-def test_functions_of_tensors_need_to_be_told():
+def test_functions_of_tensors_need_the_framework_argument():
     profile = interaction_profile(
         lambda z: torch.sin(z) * z.sum(), Z, 2, framework="torch", batched=False, max_order=2
     )
@@ -75,7 +75,7 @@ def test_a_black_box_from_scikit_learn():
     assert "because JAX cannot trace it" in profile.notes[0]
 
 
-def test_rows_or_points_are_found_out():
+def test_batched_and_single_functions_are_distinguished():
     one = interaction_profile(lambda z: jnp.stack([z[0] * z[2], z[1]]), Z, 2)
     rows = interaction_profile(lambda z: jnp.stack([z[:, 0] * z[:, 2], z[:, 1]], axis=1), Z, 2)
     assert one.r2 == rows.r2 == pytest.approx(1.0)
@@ -121,7 +121,7 @@ def test_numpy_constants_keep_working_in_both_precisions(batched):
         assert not profile.notes
 
 
-def test_what_has_no_derivatives():
+def test_decoders_without_derivatives():
     @jax.custom_vjp
     def wave(z):
         return jnp.sin(z)

@@ -117,7 +117,7 @@ def test_a_latent_that_does_not_vary_keeps_its_unit(polynomial, latents):
     assert interactions.order == 2
 
 
-def test_samples_are_drawn_and_said(polynomial):
+def test_samples_are_drawn_and_reported(polynomial):
     many = np.random.default_rng(3).normal(size=(40, 4))
     interactions = profile(polynomial(1, np.random.default_rng(1)), many, samples=12)
     assert interactions.samples == 12

@@ -125,7 +125,7 @@ class Own(nn.Module):
     ],
     ids=["residual", "twice", "own", "none"],
 )
-def test_no_chain_of_weights_has_a_reason(net, reason):
+def test_models_without_a_chain_of_weights_say_why(net, reason):
     model = as_model(net, ROWS)
     assert model.weights() is None
     assert model.weights() is None
@@ -244,7 +244,7 @@ class Raising(nn.Module):
         return self.drop(self.body(x))
 
 
-def test_what_the_model_raises_is_told_and_everything_restored():
+def test_exceptions_in_the_model_are_reported_and_state_is_restored():
     net, rows = Raising(), ROWS.copy()
     rows[6] = 99  # not among those that are tried
     before = state_of(net)
@@ -320,7 +320,7 @@ def test_rows_that_are_dropped_random_or_mixed_up():
     assert "depend on the other rows" in as_model(Net(lambda x: x - x.mean(dim=0)), ROWS).notes[0]
 
 
-def test_experts_that_not_every_row_meets():
+def test_experts_that_see_only_some_rows():
     class Net(nn.Module):
         def __init__(self):
             super().__init__()

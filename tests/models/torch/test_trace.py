@@ -64,7 +64,7 @@ def test_gradients_flow() -> None:
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_pictures_with_batch_normalisation_and_a_layer_that_writes_in_place(training: bool) -> None:
+def test_images_with_batch_normalisation_and_an_in_place_layer(training: bool) -> None:
     net, x = convolutional().train(training), torch.randn(6, 1, 5, 5)
     before = {name: buffer.clone() for name, buffer in net.named_buffers()}
     output, stages = trace(net, x)
@@ -103,7 +103,7 @@ def test_several_inputs() -> None:
     torch.testing.assert_close(named[""], stages[""])
 
 
-def test_what_is_overwritten_later_is_kept() -> None:
+def test_overwritten_activity_is_kept() -> None:
     class Adding(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -120,7 +120,7 @@ def test_what_is_overwritten_later_is_kept() -> None:
     torch.testing.assert_close(output, net(x))
 
 
-def test_inner_modules_can_be_asked_for() -> None:
+def test_inner_modules_can_be_requested() -> None:
     net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 2))
     assert list(trace(net, torch.ones(5, 3), ["0", "0.1"])[1]) == ["0.1", "0"]
 
@@ -149,6 +149,6 @@ def test_unknown_layers(layers: Any, message: str) -> None:
         trace(Reused(), torch.ones(5, 3), layers)
 
 
-def test_no_module() -> None:
+def test_values_that_are_not_modules() -> None:
     with pytest.raises(InputError, match="module: got 'function', expected a torch"):
         trace(lambda x: x, torch.ones(5, 3))  # type: ignore[arg-type]

@@ -100,7 +100,7 @@ def test_xavier_weights_fill_their_bounds() -> None:
 
 
 @pytest.mark.parametrize("glorot", [False, True])
-def test_perceptrons_start_as_they_are_told(glorot: bool) -> None:
+def test_perceptrons_use_the_requested_initialisation(glorot: bool) -> None:
     layers = MLP((30, 60, 6), glorot=glorot, key=KEY).layers
     for layer, bound in zip(layers, [(6 / 90) ** 0.5, (6 / 66) ** 0.5], strict=True):
         bound = bound if glorot else len(layer.weight) ** -0.5

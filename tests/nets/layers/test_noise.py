@@ -48,7 +48,7 @@ def test_gradients_flow_through_the_size_of_the_noise(exponent: float) -> None:
         assert slope[~alive] == 1
 
 
-def test_noise_is_off_in_evaluation_unless_asked_for() -> None:
+def test_noise_is_off_in_evaluation_unless_requested() -> None:
     net = mlp(inputs=3, width=8, depth=2, outputs=2, key=KEY)
     x, noise = np.ones((5, 3), np.float32), noisy(["hidden1"], level=0.5, exponent=2)
 

@@ -121,7 +121,7 @@ def test_every_geometry_against_the_matrix_of_the_map(layer: Any) -> None:
     torch.testing.assert_close(weighted_activity(net, x, alpha=1.5, layers=["3"]).detach(), expected)
 
 
-def test_mirrored_pixels_count_as_pixels_of_their_own() -> None:
+def test_mirrored_pixels_count_as_separate_pixels() -> None:
     mirrored = nn.Conv2d(4, 8, 3, padding=(1, 2), padding_mode="reflect")
     plain = nn.Conv2d(4, 8, 3)
     plain.load_state_dict(mirrored.state_dict())
@@ -132,7 +132,7 @@ def test_mirrored_pixels_count_as_pixels_of_their_own() -> None:
     )
 
 
-def test_a_picture_without_batch_axis_and_tokens() -> None:
+def test_an_image_without_batch_axis_and_tokens() -> None:
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Conv2d(2, 3, 3))
     x = torch.randn(1, 7, 7)
     torch.testing.assert_close(weighted_activity(net, x), weighted_activity(net, x[None]))
@@ -146,7 +146,7 @@ def test_a_picture_without_batch_axis_and_tokens() -> None:
 
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("widths", [{}, {"kdim": 5, "vdim": 3}])
-def test_attention_counts_what_queries_keys_and_values_are_made_of(batch_first: bool, widths: Any) -> None:
+def test_attention_counts_the_inputs_of_queries_keys_and_values(batch_first: bool, widths: Any) -> None:
     class Attending(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -245,7 +245,7 @@ def test_embeddings_are_hidden_activity() -> None:
     assert weighted_activity(nn.Linear(3, 2), torch.ones(5, 3)) == 0
 
 
-def test_the_loops_own_pass_and_a_pass_of_its_own_agree() -> None:
+def test_watching_the_loops_pass_agrees_with_a_separate_pass() -> None:
     net = peers.dense(3, 6, 5, 2)
     x = torch.randn(7, 3)
     watch = Watch(net)

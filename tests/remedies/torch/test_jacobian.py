@@ -86,7 +86,7 @@ class Swap(nn.Module):
         return x.transpose(1, 2)
 
 
-def test_layers_and_the_loops_own_pass() -> None:
+def test_layers_and_watching_the_loops_pass() -> None:
     _, module = pair()
     x = torch.tensor(X)
     with Watch(module) as watch:

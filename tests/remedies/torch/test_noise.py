@@ -58,7 +58,7 @@ def test_the_variance(exponent: float) -> None:
     assert result.mean().item() == pytest.approx(4, abs=0.05)
 
 
-def test_the_layer_is_quiet_in_evaluation_unless_asked() -> None:
+def test_the_layer_adds_no_noise_in_evaluation_unless_requested() -> None:
     x = torch.ones(3)
     assert not torch.equal(ActivityNoise(0.1, 2)(x), x)
     assert torch.equal(ActivityNoise(0.1, 2).eval()(x), x)
@@ -67,7 +67,7 @@ def test_the_layer_is_quiet_in_evaluation_unless_asked() -> None:
     assert ActivityNoise(0.1, 1)(torch.ones(3, device="meta")).device.type == "meta"
 
 
-def test_hooks_give_what_the_layer_would() -> None:
+def test_hooks_agree_with_the_layer() -> None:
     net = small_net()
     seeds = [torch.Generator().manual_seed(0) for _ in range(2)]
     built_in = nn.Sequential(net[0], net[1], ActivityNoise(0.2, 1, generator=seeds[0]), net[2])

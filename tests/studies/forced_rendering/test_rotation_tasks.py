@@ -32,7 +32,7 @@ def test_the_stand_in_is_a_digit_in_the_middle_of_a_black_square() -> None:
     assert abs(image - image[::-1, ::-1]).max() > 0.5  # asymmetric: half a turn can be seen
 
 
-def test_the_source_is_said() -> None:
+def test_the_source_is_recorded() -> None:
     assert glyph_source() == "digits"
     assert glyph(4).source == "scikit-learn digits, image 4, enlarged from 8 × 8"
 
@@ -48,7 +48,7 @@ def test_mnist_is_preferred_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert glyph(4, source="digits").source.startswith("scikit-learn")
 
 
-def test_asking_for_mnist_where_it_is_not_says_what_to_do() -> None:
+def test_missing_mnist_says_what_to_do() -> None:
     with pytest.raises(datasets.DatasetError, match=r"mnist is not on this machine: call .*fetch"):
         glyph(4, source="mnist")
 

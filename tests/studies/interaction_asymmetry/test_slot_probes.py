@@ -39,7 +39,7 @@ def test_a_slot_that_holds_everything(task, stubborn):
     assert values["j_ari"] < 0.01
 
 
-def test_pictures_for_a_figure(task, perfect):
+def test_images_for_a_figure(task, perfect):
     values = slot_images(perfect(task), task, images=3)
     np.testing.assert_allclose(values["pictures_decoded"], values["pictures"], atol=1e-5)
     shares = values["pictures_jacobian"]
@@ -48,7 +48,7 @@ def test_pictures_for_a_figure(task, perfect):
     assert "pictures_attention" not in values
 
 
-def test_slots_with_pixels_of_their_own_do_not_interact(task, perfect):
+def test_slots_with_separate_pixels_do_not_interact(task, perfect):
     values = decoder_interaction(perfect(task), task, scenes=5, max_order=1)
     assert values["q1"] < 1e-6
     assert values["q1_inside"] == values["q1_border"] == 0

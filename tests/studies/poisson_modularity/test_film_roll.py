@@ -16,7 +16,7 @@ def shown(inputs: np.ndarray, frames: int) -> list[list[bytes]]:
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
-def test_every_label_is_that_of_its_picture(frames: int) -> None:
+def test_every_label_is_that_of_its_image(frames: int) -> None:
     library = load_exemplars("digits")
     known = {image.tobytes(): label for image, label in zip(library.images, library.labels, strict=True)}
     assert len(known) == len(library.images)  # no image comes twice
@@ -26,7 +26,7 @@ def test_every_label_is_that_of_its_picture(frames: int) -> None:
     assert task.kind == "classification"
 
 
-def test_test_pictures_are_never_in_training() -> None:
+def test_test_images_are_never_in_training() -> None:
     task = film_roll(frames=2, passes=3)
     train, test = (
         [p for roll in shown(task.inputs[rows], 2) for p in roll] for rows in (task.rows_in, task.rows_out)

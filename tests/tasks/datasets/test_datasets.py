@@ -90,7 +90,7 @@ def test_a_path_without_the_files_is_refused(tmp_path: Path) -> None:
         datasets.find("mnist", tmp_path)
 
 
-def test_load_returns_what_the_files_say(tmp_path: Path) -> None:
+def test_load_returns_the_files_content(tmp_path: Path) -> None:
     put(tmp_path / "home" / "data" / "mnist")
     for part, stem in (("train", "train"), ("test", "t10k")):
         images, labels = datasets.load("mnist", part)

@@ -26,7 +26,7 @@ def test_every_row_shows_its_cell() -> None:
     np.testing.assert_array_equal(task.targets, addition().targets[task.cell])
 
 
-def test_training_and_fresh_pictures_are_different_ones() -> None:
+def test_training_and_fresh_images_differ() -> None:
     task = composite_images(task=ADDITION, total=1700, pool=120, fresh=20)
     trained, fresh = (
         {row[..., :1].tobytes() for row in task.inputs[rows]}
