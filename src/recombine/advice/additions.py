@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class Additions:
     """Cells to add to training so that all cells of interest are determined.
 
+    **Attributes:**
+
     - `cells` `(additions, factors)`: level indices.
     - `lower_bound`: a lower bound on their number: the rank that training lacks.
     - `optimal`: whether no smaller set (with costs: no cheaper set of cells of interest) would do.

@@ -57,6 +57,8 @@ class Reusable:
 class Advice(Report):
     """What a split determines before any training; `print(advice)` is the report.
 
+    **Attributes:**
+
     - `table`: the rows as cells; `train`: the distinct training cells; `targets`: the cells of interest, all unseen.
     - `excluded`: how many unseen cells were excluded as impossible.
     - `settings`: what was asked; `reusable`: what `with_cells` starts from.

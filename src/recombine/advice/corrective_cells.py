@@ -37,6 +37,8 @@ from recombine.theory import OverlapKernel
 class CorrectiveCells:
     """Cells to add so that maximum margin is right about all other labelled unseen cells.
 
+    **Attributes:**
+
     - `before`: accuracy on the labelled unseen cells without them.
     - `cells` `(additions, factors)`: level indices; empty if the search found no such set.
     - `after`: accuracy on the other cells with them (or with the best set that was tried).

@@ -19,6 +19,8 @@ from recombine.theory import Conjunctions
 class Coverage:
     """The conjunctions of one order in the cells of interest, and those among them that no training cell has.
 
+    **Attributes:**
+
     - `order`: the number of levels that are combined.
     - `all`, `unseen`: how many there are, and how many of them are unseen.
     - `of_seen`: the unseen ones whose single levels all occur in training (at order 1: all unseen ones).

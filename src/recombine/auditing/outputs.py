@@ -21,6 +21,8 @@ Kind = Literal["regression", "classification"]
 class Outputs:
     """Targets and predictions of all rows.
 
+    **Attributes:**
+
     - `targets`, `predictions`: the values of quantities; one-hot codes of classes.
     - `known`: whether a row has a target.
     - `shape`: of one prediction as the user passed it: `()` for a number, `(28, 28)` for an image.

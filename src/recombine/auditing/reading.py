@@ -29,6 +29,8 @@ PREDICTION_NAMES = ("prediction", "predictions")
 class AuditInputs:
     """A table of cells with its training rows, and the columns or arrays that go with it.
 
+    **Attributes:**
+
     - `score_names`: the names of several columns of predictions.
     - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
     """

@@ -25,6 +25,8 @@ from recombine.intervals import UNKNOWN, Estimate, Resampler
 class Scores:
     """Mean errors over cells; every cell counts once.
 
+    **Attributes:**
+
     - `measure`: what an error is; `held_out`: whether the error on seen cells is that of rows training did not use.
     - `seen`, `unseen`: of the model; `constant_seen`, `constant`: of a constant, on seen cells and on all cells.
     - `baselines`: on unseen cells, of predictors that know the targets of seen cells.

@@ -31,6 +31,8 @@ from recombine.theory.conjunctions import Subset, codes_of
 class SeenCells:
     """Values for seen cells, from which others are extrapolated.
 
+    **Attributes:**
+
     - `cells`: level indices; `rows`: the number of training rows of each cell.
 
     ```python
@@ -60,6 +62,8 @@ class SeenCells:
     ) -> Float[np.ndarray, "cells outputs"]:
         """The mean (commonest) value of the seen cells with the same levels of some factors; else the constant.
 
+        **Arguments:**
+
         - `by_rows`: whether seen cells count by their training rows, or once each.
         """
         weights = self.rows if by_rows else np.ones(len(self.rows))
@@ -79,6 +83,8 @@ class SeenCells:
         self, order: int, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool = False
     ) -> Float[np.ndarray, "cells outputs"]:
         """The best sum of effects of up to `order` factors, fitted to seen cells; unseen conjunctions add nothing.
+
+        **Arguments:**
 
         - `by_rows`: whether seen cells count by their training rows, or once each.
         """
@@ -124,6 +130,8 @@ class SeenCells:
         self, cells: Int[np.ndarray, "cells factors"], *, by: int = 0
     ) -> Bool[np.ndarray, "cells seen"]:
         """Which seen cells are nearest to each cell.
+
+        **Arguments:**
 
         - `by`: 0 for the number of levels that differ; 1 and 2 for the city-block and the Euclidean distance of level
             numbers.

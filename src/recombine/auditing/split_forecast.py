@@ -31,6 +31,8 @@ from recombine.spaces.observations import Observations
 class SplitForecast:
     """The unseen cells: what the split predicts for them, and what was observed.
 
+    **Attributes:**
+
     - `cells`: their numbers among the cells of the table.
     - `order`: the order at which the seen targets are sums of effects; `None` if they are not below the number of
         factors; `supposed`: there are no seen targets, so that order is a guess.
@@ -104,6 +106,8 @@ def forecast(
     table: Observations, cells: Cells, target: np.ndarray | None, *, has_predictions: bool = True
 ) -> SplitForecast | str:
     """The advice on the split, compared with the errors; a sentence that says why if there is none.
+
+    **Arguments:**
 
     - `has_predictions`: whether there are predictions, and so errors, or only targets.
     """

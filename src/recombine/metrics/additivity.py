@@ -24,6 +24,8 @@ from recombine.theory.conjunctions import Subset
 class AdditiveFit:
     """A model's outputs as a sum over conjunctions.
 
+    **Attributes:**
+
     - `r2_in`, `r2_out`: share of variance explained on seen and on unseen cells, at most 1; 0 is the fit of the mean,
         negative is worse. NaN where the outputs do not vary.
     - `constant`: the intercept.

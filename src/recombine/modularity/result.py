@@ -36,6 +36,8 @@ class ModularityReport(Report):
 
     Layer l is `weights[l]`. Units come layer by layer, inputs first and outputs last.
 
+    **Attributes:**
+
     - `weights`: matrices `(units before, units after)`; `live`: which units are live; `labels`: the module of every
         unit, -1 for dead ones.
     - `modules`: K; `source`: whether the modules of the inputs were known (`"inputs"`), or the number of modules

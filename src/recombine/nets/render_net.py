@@ -23,6 +23,8 @@ from recombine.nets.stages import Chain, Net, Reshape, Stage
 class FactorCanvas(eqx.Module):
     """The matrices of all levels of one factor.
 
+    **Attributes:**
+
     - `spectrum` λ `(levels, rank)`; `columns` l `(levels, height, rank)`; `rows` r `(levels, rank, width)`.
         The vectors are stored as they are trained and normalised whenever they are used.
     """

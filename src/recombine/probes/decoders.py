@@ -90,6 +90,8 @@ def interior_cells(task: Task, *, margin: int) -> Bool[np.ndarray, " cells"]:
 def errors(net: Any, task: Task, *, baselines: bool = True) -> Values:
     """Squared error per row, its summary over seen and unseen cells, and the baselines' errors.
 
+    **Returns:**
+
     - `error` `(rows,)`;
     - `error_in`, `error_out`: means, with `error_in_std` and `error_out_std`;
     - `error_out_median`, `error_out_max`: a few broken levels can account for most of the mean;

@@ -33,6 +33,8 @@ Names = str | Sequence[str]
 class Observations:
     """The rows of a table as cells.
 
+    **Attributes:**
+
     - `name`: of the table, for messages.
     - `space`: factors with all levels that occur in any row.
     - `cells`: `(rows, factors)` level indices.

@@ -20,7 +20,16 @@ HARD = 1e10
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A fitted kernel machine: dual weights `(train,)` and an offset."""
+    """A fitted kernel machine: dual weights `(train,)` and an offset.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import Machine
+    >>> Machine(np.array([1.0, -1.0]), offset=0.5)([[1.0, 0.25]]).tolist()  # 1 · 1 - 1 · 0.25 + 0.5
+    [1.25]
+
+    ```
+    """
 
     weights: Float[np.ndarray, " train"]
     offset: float = 0.0

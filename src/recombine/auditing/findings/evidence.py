@@ -42,6 +42,8 @@ from recombine.report import count, percent
 class AuditEvidence:
     """Everything that was measured; what takes long is computed when a finding asks for it, and once.
 
+    **Attributes:**
+
     - `scores`: `None` if there are no predictions; `has_model`: whether the user supplied a model.
     - `weights`, `slots`: as `audit` takes them.
     """

@@ -28,6 +28,8 @@ from recombine.theory import SalienceEstimate, estimate_salience
 class Layer:
     """The measures of one layer.
 
+    **Attributes:**
+
     - `dimension`: the number of directions that cell means use, (sum of variances)² / sum of squared variances.
     - `readable`: how well each factor can be decoded for held-out cells: R² for ordered levels, accuracy above guessing
         for others (1 is perfect, 0 is guessing); NaN if there are too few cells.
@@ -52,6 +54,8 @@ class Layer:
 @dataclass(frozen=True, eq=False)
 class Layers:
     """All layers from input to output.
+
+    **Attributes:**
 
     - `measured`: the cells at which the geometry of hidden layers was measured; `measured_seen`: which of them are
         seen.
@@ -193,6 +197,8 @@ def _readable(
     """How well a linear readout decodes every factor for held-out cells: 1 is perfect, 0 is guessing.
 
     For ordered levels this is R². For others it is balanced accuracy, rescaled so that guessing gives 0.
+
+    **Arguments:**
 
     - `cell_index`: the cell of every row; rows of one cell are held out together.
     """

@@ -38,6 +38,8 @@ from recombine.intervals import UNKNOWN, Estimate, Resampler
 class Failure:
     """The unseen cells that were tested, their errors, and the result of every rule.
 
+    **Attributes:**
+
     - `slope`, `slope_seen`: of predictions on targets, over unseen and over seen cells; NaN for labels.
     """
 
@@ -94,6 +96,8 @@ def explains(one: RuleResult) -> bool:
 
 def simplest(results: Sequence[RuleResult], *, learned: bool, additive: bool) -> RuleResult | None:
     """The simplest of the rules that explain the failure about equally well; `None` if none explains it.
+
+    **Arguments:**
 
     - `learned`: whether the model knows the seen cells. If it does and predicts a constant for unseen ones, nothing
         that it stored reaches them, the extreme case of a leak; if it does not, it has learned nothing.

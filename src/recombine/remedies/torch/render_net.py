@@ -18,6 +18,8 @@ from recombine.errors import InputError
 class FactorCanvas(nn.Module):
     """The matrices Σ_j λ_tj l_tj r_tjᵀ of all levels t of one factor: `(batch, levels)` to `(batch, height, width)`.
 
+    **Attributes:**
+
     - `spectrum` λ `(levels, rank)`; `columns` l `(levels, height, rank)`; `rows` r `(levels, rank, width)`.
         The vectors are stored raw and made unit vectors whenever they are used, after the selection.
 
