@@ -122,7 +122,7 @@ def canvases(evidence: Evidence) -> Picture:
     drawn = canvas.reshape(-1, *canvas.shape[2:])
     figure = image_figure(len(drawn), 1)
     columns = [f"{factor} = 9, seed {seed}" for seed in arm.seeds for factor in ("x", "y")]
-    title = "Each factor draws its own stripe; the head only has to find the crossing"
+    title = "Each factor draws a stripe of its own; the head only has to find the crossing"
     image_grid(figure, {"canvas": drawn}, columns=columns, shades="signed", normalise=True, title=title)
     caption = (
         "The net with forced rendering first draws x alone and y alone, each on a canvas of the size of the image. Two "
