@@ -141,7 +141,9 @@ def audit(
             notes.append(f"predictions are {units} and were converted to the units of the targets")
         notes += outputs.notes
         if data.prediction is not None and model is not None:
-            notes.append("the predictions passed are judged; the model was run for its layers only")
+            notes.append(
+                "the predictions that were passed are audited; the model was run only to read its layers"
+            )
     cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
     notes += _remarks(data, outputs, cells)
     if outputs is not None:

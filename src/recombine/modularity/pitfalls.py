@@ -188,7 +188,7 @@ def _unconnected(report: ModularityReport) -> Iterator[str]:
         if idle.any():
             units = np.flatnonzero(idle)
             has = "s have" if len(units) > 1 else " has"
-            yield f"{name}{has} no connection ({number_ranges(units)}), so the module of such a unit means nothing"
+            yield f"{name}{has} no connection ({number_ranges(units)}), so the module of such a unit is arbitrary"
 
 
 def _costly(report: ModularityReport) -> Iterator[str]:

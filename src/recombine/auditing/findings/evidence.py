@@ -134,7 +134,7 @@ class AuditEvidence:
         if self.composes is True:
             return "There is no failure to explain."
         if scores.skill.value <= LEARNED_NOTHING and cause is None:
-            return "The model has not learned the seen combinations, so errors elsewhere say nothing."
+            return "The model has not learned the seen combinations, so its other errors cannot be explained."
         if scores.cells_unseen < MIN_UNSEEN_CELLS:
             few = count(scores.cells_unseen, "unseen cell")
             are = "is" if scores.cells_unseen == 1 else "are"
@@ -162,7 +162,7 @@ class AuditEvidence:
             ends = " to ".join(percent(max(0.0, end)) for end in best.share.pair)
             return f"{share} (95% interval: {ends}); more unseen cells would decide."
         if best.p_value > UNINFORMATIVE_P_VALUE:
-            return f"{share}, but so it would in any other order of the predictions, which hardly vary."
+            return f"{share}, but it would do so for any order of the predictions, which hardly vary."
         luck = f"errors in random cells do as well in {percent(best.p_value)} of permutations"
         return f"{share}, but {luck}; more unseen cells would decide."
 

@@ -48,7 +48,7 @@ class MemorisationLeakFinding(Finding):
         elif holds and cause is not None:
             why = (
                 f"{percent(cause.share.value)} of the error is explained by copying a seen combination that shares "
-                "levels with the new one: the model looks up its memory instead of composing."
+                "levels with the new one: the model recalls a stored combination instead of composing."
             )
         else:
             why = evidence.why_not(cls.id)
