@@ -1,1 +1,1 @@
-"""What training costs, beside an eager PyTorch loop that does the same arithmetic: `python -m benchmarks`."""
+"""What training costs, compared with an eager PyTorch loop that does the same arithmetic: `python -m benchmarks`."""

@@ -1,10 +1,10 @@
 """Runs the benchmarks: prints a table, and with `--json FILE` writes the numbers.
 
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
-    python -m benchmarks modularity       weighted activity beside L2 and PyTorch; nine regimes with two jobs, 6 minutes
-    python -m benchmarks interaction      slot autoencoders: steps beside PyTorch, slot scores, interaction profile
+    python -m benchmarks modularity       weighted activity vs L2 and PyTorch; nine regimes with two jobs, 6 minutes
+    python -m benchmarks interaction      slot autoencoders: steps vs PyTorch, slot scores, interaction profile
     python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
-    python -m benchmarks advise           advice on up to a million rows, beside a dense rank, 8 minutes
+    python -m benchmarks advise           advice on up to a million rows, vs a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
     python -m benchmarks audit            audits of a hundred thousand rows: time and memory, 2 minutes
     python -m benchmarks planted          audits of models whose behaviour was planted: what is found, what is missed
@@ -85,14 +85,14 @@ def main() -> None:
         rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
     print(table(rows))
     if options.json is not None:
-        found = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
-        found |= {"versions": {name: version(name) for name in ("jax", "torch", "numpy")}}
-        found |= {"rows": [row.to_dict() for row in rows]}
-        options.json.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+        report |= {"versions": {name: version(name) for name in ("jax", "torch", "numpy")}}
+        report |= {"rows": [row.to_dict() for row in rows]}
+        options.json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def training_rows(repeats: int, only: list[str] | None) -> list[Row]:
-    """The engine beside PyTorch, on one core."""
+    """The engine compared with PyTorch, on one core."""
     use_one_core()
     from benchmarks.training import against_pytorch, cases, many_seeds
 

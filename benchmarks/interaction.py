@@ -1,4 +1,4 @@
-"""What slot autoencoders cost: training steps beside eager PyTorch, and the probes of a trained one."""
+"""What slot autoencoders cost: training steps compared with eager PyTorch, and the probes of a trained one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IMAGES, SCENES = 100, 16
 
 
 def line_steps(*, repeats: int, steps: int = LINE_STEPS) -> list[Row]:
-    """A step on the line world with both penalties: its CPU time, and beside the same net in eager PyTorch."""
+    """A step on the line world with both penalties: its CPU time, and that of the same net in eager PyTorch."""
     case = line_case(steps)
     inputs, alpha = torch.tensor(case.task.inputs), case.recipe.penalties[-1]
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""Measuring: CPU time, in turns, and what was measured beside its goal."""
+"""Measuring: CPU time, in turns, and measurements compared with their goals."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ NAME = "4-32-32-32-4 leaky, batch 200"
 
 
 def steps(*, repeats: int) -> list[Row]:
-    """One training step with weighted activity and L2: beside L2 alone, and beside eager PyTorch; on one core."""
+    """One training step with weighted activity and L2, compared with L2 alone and with eager PyTorch; on one core."""
     from benchmarks import peers
     from benchmarks.training import Case, against_pytorch, compiled, per_step
     from recombine.nets import leaky_relu, mlp

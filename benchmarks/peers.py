@@ -67,7 +67,7 @@ class Canvas(nn.Module):
 
 
 class RenderNet(nn.Module):
-    """The counterpart of `recombine.nets.render_net` with two factors and a square picture."""
+    """The counterpart of `recombine.nets.render_net` with two factors and a square image."""
 
     def __init__(self, levels: int, hidden: int = 2) -> None:
         super().__init__()
@@ -79,8 +79,8 @@ class RenderNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         codes = x.chunk(2, dim=1)
-        pictures = [canvas(code) for canvas, code in zip(self.canvases, codes, strict=True)]
-        return self.head(torch.stack(pictures, dim=1))[:, 0]
+        images = [canvas(code) for canvas, code in zip(self.canvases, codes, strict=True)]
+        return self.head(torch.stack(images, dim=1))[:, 0]
 
     def penalty(self, entropy: float = 0.1, flatness: float = 0.01) -> Tensor:
         """Both penalties of forced rendering, weighted and added."""

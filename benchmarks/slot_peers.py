@@ -23,7 +23,7 @@ peers.AXES[RowConvolution] = (3, 2, 0, 1)
 class Run(NamedTuple):
     """Pictures `(batch, 1, length, channels)`, attention `(batch, layers, heads, pixels, slots)`, and the posterior."""
 
-    pictures: Tensor
+    images: Tensor
     attention: Tensor
     mean: Tensor
     deviation: Tensor
@@ -74,7 +74,7 @@ class SlotLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """The counterpart of `recombine.nets.slot_transformer` for pictures of one row."""
+    """The counterpart of `recombine.nets.slot_transformer` for images of one row."""
 
     def __init__(self, length: int, slots: int, width: int, channels: int, depth: int, heads: int) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ def objective(run: Run, x: Tensor, *, error: float, alpha: float, beta: float) -
     capacity = (-run.deviation.log() + 0.5 * (run.deviation**2 + run.mean**2) - 0.5).sum(dim=(1, 2)).mean()
     pooled = run.attention.mean(dim=(1, 2))
     interaction = 0.5 * (pooled.sum(dim=-1) ** 2 - (pooled**2).sum(dim=-1)).mean()
-    squares = ((run.pictures - x) ** 2).sum(dim=(1, 2, 3)).mean()
+    squares = ((run.images - x) ** 2).sum(dim=(1, 2, 3)).mean()
     return error * squares + beta * capacity + alpha * interaction
 
 

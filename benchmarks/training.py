@@ -1,4 +1,4 @@
-"""Training steps: the compiled loop beside an eager PyTorch loop, and many seeds beside one."""
+"""Training steps: the compiled loop compared with an eager PyTorch loop, and many seeds with one."""
 
 from __future__ import annotations
 

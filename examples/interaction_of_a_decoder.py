@@ -8,7 +8,7 @@ from recombine import asymmetry_report, interaction_profile
 WEIGHTS = np.random.default_rng(1).normal(size=(2, 60, 2))
 
 
-def picture(z: jnp.ndarray) -> jnp.ndarray:
+def render(z: jnp.ndarray) -> jnp.ndarray:
     """Two objects of two latents: each draws all 60 pixels, and in every tenth they light each other up."""
     a, b = z[:2], z[2:]
     drawn = jnp.tanh(WEIGHTS[0] @ a - 0.5) + jnp.tanh(WEIGHTS[1] @ b + 0.3)
@@ -17,10 +17,10 @@ def picture(z: jnp.ndarray) -> jnp.ndarray:
 
 def main(samples: int = 100) -> None:
     latents = np.random.default_rng(0).normal(size=(samples, 4))
-    profile = interaction_profile(picture, latents, slots=[[0, 1], [2, 3]])
+    profile = interaction_profile(render, latents, slots=[[0, 1], [2, 3]])
     print(profile)
     print("pixels that carry it:", np.flatnonzero(profile.cross_map(2) > 1e-6).tolist(), end="\n\n")
-    print(asymmetry_report(picture, latents, slots=[[0, 1], [2, 3]]))
+    print(asymmetry_report(render, latents, slots=[[0, 1], [2, 3]]))
 
 
 if __name__ == "__main__":

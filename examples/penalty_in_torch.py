@@ -16,7 +16,7 @@ def main(steps: int = 1500) -> None:
     net = nn.Sequential(nn.Linear(3, 24), nn.LeakyReLU(0.1), nn.Linear(24, 3))
     optimiser = torch.optim.Adam(net.parameters(), lr=1e-2)
     for _ in range(steps):
-        with Watch(net) as watch:  # or, with a forward pass of its own: weighted_activity(net, x)
+        with Watch(net) as watch:  # or, with a second forward pass: weighted_activity(net, x)
             loss = ((net(x) - y) ** 2).mean()
         optimiser.zero_grad()
         (loss + 1e-3 * weighted_activity(watch)).backward()

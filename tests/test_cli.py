@@ -41,13 +41,13 @@ def command(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
-        return SimpleNamespace(returncode=ended.value.code, stdout=said.out, stderr=said.err)
+        output = capsys.readouterr()
+        return SimpleNamespace(returncode=ended.value.code, stdout=output.out, stderr=output.err)
 
     return run
 
 
-def test_the_command_in_a_process_of_its_own():
+def test_the_command_in_a_separate_process():
     words = [sys.executable, "-c", "from recombine.cli import main; main()", "nosuch"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -113,9 +113,9 @@ def test_claims_lists_sources_and_published_values(run):
 def test_reproduce_prints_one_json_object(run, tmp_path):
     result = run("reproduce", "forced-rendering", "--claim", "1", "--claim", "3", "--jobs", "0",
                  "--store", tmp_path, "--json")  # fmt: skip
-    found = json.loads(result.stdout)
-    assert set(found) >= {"study", "scale", "version", "claims"}
-    assert [(claim["id"], claim["verdict"]) for claim in found["claims"]] == [("1", "holds"), ("3", "holds")]
+    plain = json.loads(result.stdout)
+    assert set(plain) >= {"study", "scale", "version", "claims"}
+    assert [(claim["id"], claim["verdict"]) for claim in plain["claims"]] == [("1", "holds"), ("3", "holds")]
     again = run("reproduce", "forced-rendering", "--claim", "1", "--jobs", "0", "--store", tmp_path)
     assert "1 holds · 0 fails · 0 undecided" in again.output
 
@@ -152,7 +152,7 @@ def test_a_question_answered_with_no_removes_nothing_and_is_not_an_error(store):
     assert Store(store).count() == 2
 
 
-def test_a_question_without_an_answer_changes_nothing(store, command, monkeypatch):
+def test_a_question_without_a_reply_changes_nothing(store, command, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     result = command("runs", "clear", "--store", store)
     assert result.returncode == 1
@@ -226,11 +226,11 @@ def test_main_is_the_entry_point():
         (["claims", "nosuch"], "error: study: got 'nosuch', expected one of forced-rendering"),
     ],
 )
-def test_bad_words_get_one_line_and_exit_code_2(words, line, command):
-    found = command(*words)
-    assert found.returncode == 2
-    assert found.stderr.startswith(line)
-    assert found.stderr.count("\n") == 1
+def test_bad_arguments_give_one_line_and_exit_code_2(words, line, command):
+    result = command(*words)
+    assert result.returncode == 2
+    assert result.stderr.startswith(line)
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.fixture
@@ -241,7 +241,7 @@ def animals(tmp_path):
     return path
 
 
-def test_advice_in_words_and_files(run, animals, tmp_path):
+def test_advice_as_text_and_files(run, animals, tmp_path):
     files = {name: tmp_path / name for name in ("page.html", "cells.csv", "more.parquet")}
     words = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
     words += [
@@ -266,10 +266,10 @@ def test_advice_as_json(run, animals):
     result = run(
         "advise", animals, "--factors", "colour,shape", "--seen", "split=train", "--json", "--order", "1"
     )
-    found = json.loads(result.output)
+    plain = json.loads(result.output)
     assert (
-        found["orders"]["1"] | {"determined": 1, "norm_completed": 0, "undetermined": 0}
-        == found["orders"]["1"]
+        plain["orders"]["1"] | {"determined": 1, "norm_completed": 0, "undetermined": 0}
+        == plain["orders"]["1"]
     )
 
 
@@ -295,11 +295,11 @@ def test_advice_with_saliences_of_a_layer(run, animals, tmp_path):
     ],
 )
 def test_bad_advice_is_one_line(animals, tmp_path, words, message, command):
-    given = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", *words]
-    found = command(*given)
-    assert found.returncode == 2
-    assert message in found.stderr
-    assert len(found.stderr.strip().splitlines()) == 1
+    arguments = ["advise", animals, "--factors", "colour,shape", "--seen", "split=train", *words]
+    result = command(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["animals.csv"]
 
 

@@ -1,6 +1,8 @@
 """Every example, every README snippet and every documented command runs."""
 
+import importlib
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
@@ -33,6 +35,17 @@ def test_examples_run(path, capsys):
     spec.loader.exec_module(module)
     module.main(**SMALL[path.stem])
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name", ["advice", "auditing", "data", "metrics", "models", "modularity", "probes", "remedies", "theory"]
+)
+def test_every_public_function_has_an_example(name):
+    package = importlib.import_module(f"recombine.{name}")
+    functions = [
+        one for one in (getattr(package, name) for name in package.__all__) if inspect.isfunction(one)
+    ]
+    assert [one.__name__ for one in functions if ">>>" not in one.__doc__] == []
 
 
 def test_readme_snippets_run(capsys, monkeypatch):

@@ -43,10 +43,10 @@ def low_and_high(values, n, level):
     rank, coverage = median_ranks(n, level)
     ordered = np.sort(values, axis=1)
     for row in range(3):
-        found = interval(values[row], level=level)
-        assert (found.low, found.high) == (ordered[row, rank - 1], ordered[row, n - rank])
-        assert found.level == coverage
-        assert found.value == np.median(values[row])
+        estimate = interval(values[row], level=level)
+        assert (estimate.low, estimate.high) == (ordered[row, rank - 1], ordered[row, n - rank])
+        assert estimate.level == coverage
+        assert estimate.value == np.median(values[row])
     return ordered[:, rank - 1], ordered[:, n - rank], coverage
 
 
@@ -75,19 +75,19 @@ def test_ranks_are_those_of_the_binomial_distribution(n, level, rank, coverage):
 
 
 def test_few_seeds_give_their_range_and_its_real_coverage():
-    found = interval([3.0, 1.0, 2.0, 10.0, 2.5])
-    assert (found.value, found.low, found.high, found.n) == (2.5, 1.0, 10.0, 5)
-    assert found.level == pytest.approx(1 - 2 / 2**5)
+    estimate = interval([3.0, 1.0, 2.0, 10.0, 2.5])
+    assert (estimate.value, estimate.low, estimate.high, estimate.n) == (2.5, 1.0, 10.0, 5)
+    assert estimate.level == pytest.approx(1 - 2 / 2**5)
     assert interval([7.0]) == Estimate(7.0, 7.0, 7.0, level=0.0, n=1)
 
 
 def test_diverged_seeds_are_counted_apart():
-    found = interval([1.0, np.nan, 3.0, np.inf])
-    assert (found.value, found.n, found.lost) == (2.0, 2, 2)
+    estimate = interval([1.0, np.nan, 3.0, np.inf])
+    assert (estimate.value, estimate.n, estimate.lost) == (2.0, 2, 2)
     nothing = interval([np.nan])
     assert np.isnan(nothing.value)
     assert (nothing.n, nothing.lost, nothing.level) == (0, 1, 0.0)
-    assert found.to_dict()["lost"] == 2
+    assert estimate.to_dict()["lost"] == 2
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_the_rank_sum_distribution_is_that_of_all_orders(m, n):
 def test_a_shift_is_in_its_interval_just_if_the_rank_sum_test_does_not_reject_it():
     rng = np.random.default_rng(0)
     first, second = rng.normal(1.0, 1.0, 8), rng.normal(0.0, 1.0, 10)
-    found = shift_interval(first, second)
-    assert found.value == pytest.approx(np.median(first[:, None] - second))
-    for shift in (found.low - 1e-6, found.high + 1e-6):
+    estimate = shift_interval(first, second)
+    assert estimate.value == pytest.approx(np.median(first[:, None] - second))
+    for shift in (estimate.low - 1e-6, estimate.high + 1e-6):
         assert mannwhitneyu(first - shift, second, method="exact").pvalue < 0.05
-    for shift in (found.low + 1e-6, found.high - 1e-6):
+    for shift in (estimate.low + 1e-6, estimate.high - 1e-6):
         assert mannwhitneyu(first - shift, second, method="exact").pvalue >= 0.05
 
 
@@ -134,9 +134,9 @@ def test_shifts_are_covered(draw):
     c = int((1 - 2 * below >= 0.95).sum())
     covered = ((differences[:, c - 1] <= 2) & (differences[:, 36 - c] >= 2)).mean()
     assert covered == pytest.approx(1 - 2 * below[c - 1], abs=0.02)
-    found = shift_interval(first[0], second[0])
-    assert (found.low, found.high) == (differences[0, c - 1], differences[0, 36 - c])
-    assert found.level == pytest.approx(1 - 2 * below[c - 1])
+    estimate = shift_interval(first[0], second[0])
+    assert (estimate.low, estimate.high) == (differences[0, c - 1], differences[0, 36 - c])
+    assert estimate.level == pytest.approx(1 - 2 * below[c - 1])
 
 
 def test_swapping_samples_turns_the_shift_round():
@@ -149,11 +149,11 @@ def test_swapping_samples_turns_the_shift_round():
 def test_wilsons_interval_solves_its_equation():
     z = 1.959964
     for successes in range(11):
-        found = rate_interval(successes, 10)
-        assert 0 <= found.low <= found.value <= found.high <= 1
-        for end in found.pair:
+        estimate = rate_interval(successes, 10)
+        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+        for end in estimate.pair:
             if 0 < end < 1:
-                distance = abs(found.value - end)
+                distance = abs(estimate.value - end)
                 assert distance == pytest.approx(z * np.sqrt(end * (1 - end) / 10), rel=1e-5)
     assert rate_interval(0, 10).low == 0.0
     assert rate_interval(10, 10).high == 1.0
@@ -167,8 +167,8 @@ def test_intervals_of_means_over_cells_cover_95_percent(n):
     for turn in range(300):
         values = rng.normal(size=n)
         sampler = Resampler((n,), resamples=300, seed=turn)
-        found = sampler.estimate(float(values.mean()), sampler.means(0, values), [0])
-        covered += found.low <= 0 <= found.high
+        result = sampler.estimate(float(values.mean()), sampler.means(0, values), [0])
+        covered += result.low <= 0 <= result.high
     assert 0.92 <= covered / 300 <= 0.99
 
 

@@ -1,4 +1,4 @@
-"""Golden outputs: what the program said before a reorganisation, to be compared with what it says afterwards.
+"""Golden outputs: what the program printed before a refactoring, to compare with what it prints afterwards.
 
 Only what users call is used: the command line and the functions that `recombine` exports.
 """

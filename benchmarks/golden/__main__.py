@@ -112,18 +112,18 @@ def _run(options: argparse.Namespace, golden: Path) -> int:
             print(f"{full:<44} NEW: nothing was recorded", flush=True)
             tally["new"] += 1
             continue
-        found = difference(json.loads(path.read_text(encoding="utf-8")), output, case.rtol)
-        tally["DIFFERENT" if found.changed else "text differs" if found.texts else "same"] += 1
-        wording = f"{len(found.texts)} texts differ, {found.other_numbers} of them in their numbers"
-        if found.changed:
-            more = f" (and {len(found.changed) - 1} more)" if len(found.changed) > 1 else ""
-            print(f"{full:<44} DIFFERENT: {found.changed[0]}{more}", flush=True)
+        change = difference(json.loads(path.read_text(encoding="utf-8")), output, case.rtol)
+        tally["DIFFERENT" if change.changed else "text differs" if change.texts else "same"] += 1
+        wording = f"{len(change.texts)} texts differ, {change.other_numbers} of them in their numbers"
+        if change.changed:
+            more = f" (and {len(change.changed) - 1} more)" if len(change.changed) > 1 else ""
+            print(f"{full:<44} DIFFERENT: {change.changed[0]}{more}", flush=True)
         else:
-            print(f"{full:<44} {wording if found.texts else 'same'}", flush=True)
+            print(f"{full:<44} {wording if change.texts else 'same'}", flush=True)
         if options.text:
-            for line in found.changed[1:]:
+            for line in change.changed[1:]:
                 print(f"    {line}")
-            for where, old, new in found.texts:
+            for where, old, new in change.texts:
                 print(f"    {where}\n      - {old}\n      + {new}")
     print(", ".join(f"{count} {word}" for word, count in tally.items()) or "no case was chosen")
     print("seconds: " + ", ".join(f"{group} {value:.0f}" for group, value in seconds.items()))

@@ -152,12 +152,12 @@ def _advise_with_cells() -> Any:
     import recombine
 
     advice = recombine.advise("animals.csv", factors=["colour", "shape", "size"], seen="split=train")
-    found = [advice.to_dict(), advice.cells().to_dicts()]
+    result = [advice.to_dict(), advice.cells().to_dicts()]
     for cell in advice.additions().to_dicts():
         if cell.pop("order") == 2:
             advice = advice.with_cells([cell])
-            found.append(advice.to_dict())
-    return call(lambda: found)
+            result.append(advice.to_dict())
+    return call(lambda: result)
 
 
 PLANTED = {
@@ -177,12 +177,12 @@ PLANTED = {
 
 
 def audit_cases() -> list[Case]:
-    said = "--factors colour,animal --seen split=train --target label --prediction prediction"
+    columns = "--factors colour,animal --seen split=train --target label --prediction prediction"
     two = "--factors colour,shape --seen split=train --target y --prediction p"
     model = "--model golden_models:{} --data data.npz"
     good = {
-        "predictions": f"predictions.csv {said}",
-        "predictions-seed": f"predictions.csv {said} --seed 3 --cells out-cells.csv --html out-page.html",
+        "predictions": f"predictions.csv {columns}",
+        "predictions-seed": f"predictions.csv {columns} --seed 3 --cells out-cells.csv --html out-page.html",
         "predictions-no-target": "predictions.csv --factors colour,animal --seen split=train --prediction prediction",
         "predictions-bins": "wide.csv --factors colour,weight --bins weight=12 --seen train --target y "
         "--prediction price",
@@ -204,24 +204,24 @@ def audit_cases() -> list[Case]:
     }
     torch = {"model-torch": model.format("linear") + " --weights linear.safetensors --layers 0,1"}
     bad = {
-        "bad-both": f"predictions.csv {said} --data data.npz",
+        "bad-both": f"predictions.csv {columns} --data data.npz",
         "bad-neither": "",
-        "bad-prediction": f"predictions.csv {said}s",
-        "bad-slots": f"predictions.csv {said} --slots a;b",
-        "bad-no-model": f"predictions.csv {said} --layers conv1",
+        "bad-prediction": f"predictions.csv {columns}s",
+        "bad-slots": f"predictions.csv {columns} --slots a;b",
+        "bad-no-model": f"predictions.csv {columns} --layers conv1",
         "bad-data": "--data nothing.npz",
         "bad-factors": "--data data.npz --factors colour,size",
         "bad-module": "--data data.npz --model nothing_here:at_all",
         "bad-name": "--data data.npz --model golden_models:nothing",
-        "bad-weights": f"predictions.csv {said} --weights net.pt",
+        "bad-weights": f"predictions.csv {columns} --weights net.pt",
         "bad-layers": model.format("composer") + " --layers conv9",
-        "bad-kind": f"predictions.csv {said} --kind sorting",
-        "bad-bins": f"predictions.csv {said} --bins colour=4",
-        "bad-unordered": f"predictions.csv {said} --unordered taste",
-        "bad-seed": f"predictions.csv {said} --seed -1",
+        "bad-kind": f"predictions.csv {columns} --kind sorting",
+        "bad-bins": f"predictions.csv {columns} --bins colour=4",
+        "bad-unordered": f"predictions.csv {columns} --unordered taste",
+        "bad-seed": f"predictions.csv {columns} --seed -1",
     }
     cases = [*commands("audit", "audit", good | bad), *commands("audit", "audit", torch, rtol=SINGLE)]
-    cases += commands("audit", "audit", {"plain-predictions": f"predictions.csv {said}"}, end="")
+    cases += commands("audit", "audit", {"plain-predictions": f"predictions.csv {columns}"}, end="")
     for form, kinds in PLANTED.items():
         for seed, kind in enumerate(kinds):
             name = f"{kind.replace('_', '-')}-{form}"
@@ -300,22 +300,22 @@ def modularity_cases() -> list[Case]:
 
 
 def _modularity_example() -> Any:
-    """The two nets of examples/modularity_report.py, and the modules of the first as nets of their own."""
+    """The two nets of examples/modularity_report.py, and the modules of the first as separate nets."""
     import recombine
 
     rng = np.random.default_rng(0)
     x = rng.uniform(-2, 2, size=(300, 3))
-    y, found = np.sin(x * np.linspace(0.8, 1.6, 3)), {}
+    y, reports = np.sin(x * np.linspace(0.8, 1.6, 3)), {}
     for name, own in (("parts", np.arange(30) % 3 == np.arange(3)[:, None]), ("mixed", 0.5)):
         first, bias = rng.normal(size=(3, 30)) * own, rng.normal(size=30)
         activity = np.tanh(x @ first + bias)
         second = np.linalg.solve(activity.T @ activity + 0.5 * np.eye(30), activity.T @ y)
         options = {"biases": [bias, np.zeros(3)], "activation": "tanh", "x": x, "y": y}
         report = recombine.modularity_report([first, second], **options, inputs="own", outputs="own")
-        found[name] = report.to_dict()
+        reports[name] = report.to_dict()
         if name == "parts":
-            found["alone"] = [part(x).mean(axis=0) for part in report.extract()]
-    return call(lambda: found)
+            reports["alone"] = [part(x).mean(axis=0) for part in report.extract()]
+    return call(lambda: reports)
 
 
 def interaction_cases() -> list[Case]:

@@ -47,15 +47,15 @@ class Difference:
 
 def difference(old: Any, new: Any, rtol: float) -> Difference:
     """Compares two outputs of a case."""
-    found = Difference()
+    result = Difference()
     for path, before, after in _pairs(old, new, ()):
         name = ".".join(map(str, path))
         if _are_prose(path, before, after):
             if before != after:
-                found.texts.append((name, before, after))
+                result.texts.append((name, before, after))
         elif not _same(before, after, rtol):
-            found.changed.append(f"{name}: {_short(before)} -> {_short(after)}")
-    return found
+            result.changed.append(f"{name}: {_short(before)} -> {_short(after)}")
+    return result
 
 
 def _pairs(old: Any, new: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:

@@ -248,10 +248,10 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 def state_dict(weights: list[np.ndarray]) -> dict[str, np.ndarray]:
     """Matrices as PyTorch names and turns them, with biases of 0."""
-    found = {}
+    arrays = {}
     for number, matrix in enumerate(weights):
-        found |= {f"{2 * number}.weight": matrix.T, f"{2 * number}.bias": np.zeros(matrix.shape[1])}
-    return found
+        arrays |= {f"{2 * number}.weight": matrix.T, f"{2 * number}.bias": np.zeros(matrix.shape[1])}
+    return arrays
 
 
 def write_all(folder: Path) -> None:
@@ -286,8 +286,8 @@ def write_all(folder: Path) -> None:
     about = {"colour": cells[:, 0], "shape": cells[:, 1]}
     np.savez(folder / "data.npz", x=cells.astype(float), y=truth, seen=seen, **about)
     np.savez(folder / "named.npz", u=cells.astype(float), z=truth, fit=seen, spare=np.zeros(3), **about)
-    said = np.where(seen, truth, truth.mean())
-    np.savez(folder / "said.npz", prediction=said, y=truth, seen=seen, **about)
+    prediction = np.where(seen, truth, truth.mean())
+    np.savez(folder / "said.npz", prediction=prediction, y=truth, seen=seen, **about)
     hidden = np.tanh(cells @ rng.normal(size=(2, 12)))
     np.savez(folder / "activity.npz", first=hidden, second=np.maximum(hidden @ rng.normal(size=(12, 9)), 0))
     (folder / "golden_models.py").write_text(MODELS, encoding="utf-8")

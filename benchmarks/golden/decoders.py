@@ -39,7 +39,7 @@ def apart(z: Any, lib: Any = np) -> Any:
 
 
 def rich(z: Any, lib: Any = np) -> Any:
-    """Slots with interactions of their own that meet at order 1: asymmetry holds."""
+    """Slots that interact internally and meet at order 1: asymmetry holds."""
     own = [lib.stack([s[0] * s[1], s[0] ** 2, s[1] ** 2 + s[0]]) for s in (z[:2], z[2:])]
     return lib.concatenate([*own, z, own[0] + own[1] ** 2])
 
@@ -94,14 +94,14 @@ def run(function: str, make: Callable[[], Any], *arguments: Any, **options: Any)
 def cases() -> dict[str, tuple[Callable[[], Any], float]]:
     """By name: what to run, and the relative tolerance."""
     profile, asymmetry, discover = "interaction_profile", "asymmetry_report", "discover_slots"
-    found = {}
+    cases = {}
     for decoder in (added, met, mixed, apart, rich, picture):
-        found[f"jax-{decoder.__name__}"] = run(profile, partial(in_jax, decoder), LATENTS, SLOTS), EXACT
+        cases[f"jax-{decoder.__name__}"] = run(profile, partial(in_jax, decoder), LATENTS, SLOTS), EXACT
     for decoder in (added, met, rich, mixed):
-        found[f"asymmetry-{decoder.__name__}"] = run(asymmetry, partial(in_jax, decoder), LATENTS, 2), EXACT
+        cases[f"asymmetry-{decoder.__name__}"] = run(asymmetry, partial(in_jax, decoder), LATENTS, 2), EXACT
     probes = run(profile, partial(in_jax, met), LATENTS, SLOTS, method="probes", probes=8, seed=3)
     wider = {"standardise": False, "max_order": 2, "threshold": 1e-6, "samples": 10}
-    return found | {
+    return cases | {
         "jax-probes": (probes, EXACT),
         "jax-options": (run(profile, partial(in_jax, added), LATENTS, SLOTS, **wider), EXACT),
         "jax-relu": (run(profile, lambda: jax_relu, LATENTS, SLOTS), SINGLE),

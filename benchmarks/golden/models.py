@@ -130,11 +130,11 @@ def digits() -> Arguments:
     from sklearn.linear_model import RidgeClassifier
 
     rng = np.random.default_rng(0)
-    pictures, digit = load_digits(return_X_y=True)
+    images, digit = load_digits(return_X_y=True)
     rows = rng.permutation(len(digit))[:600]
     colour, digit = rng.integers(4, size=600), digit[rows]
     paint = rng.uniform(0.2, 1, size=(4, 3))[colour]
-    x = (pictures[rows][:, None] / 16 * paint[:, :, None]).reshape(600, -1)
+    x = (images[rows][:, None] / 16 * paint[:, :, None]).reshape(600, -1)
     x = x + rng.normal(0, 0.3, x.shape)
     y = np.where(digit % 2, "odd", "even")
     tied = (colour == 3) | (digit % 2 == colour % 2)
@@ -173,7 +173,7 @@ def torch_layers(first: np.ndarray, bias: np.ndarray, last: np.ndarray) -> Any:
     return net
 
 
-def torch_pictures() -> Arguments:
+def torch_images() -> Arguments:
     """A convolutional classifier with random weights, of bumps on a grid."""
     import torch
     from torch import nn
@@ -205,7 +205,7 @@ def torch_pictures() -> Arguments:
 
 
 def decoded() -> tuple[Arguments, np.ndarray, np.ndarray]:
-    """Two codes of bumps, and pictures of them, with the weights of a random decoder."""
+    """Two codes of bumps, and images of them, with the weights of a random decoder."""
     rng = np.random.default_rng(8)
     cells, pixels = grid(6, 6), np.arange(6)
     bumps = [np.exp(-((pixels - column[:, None]) ** 2) / 2) for column in cells.T]
@@ -220,8 +220,8 @@ def decoded() -> tuple[Arguments, np.ndarray, np.ndarray]:
     return about, first, last
 
 
-def pictures(flat: Any) -> Any:
-    """Pictures of 6 x 6 pixels, from one row or several."""
+def images(flat: Any) -> Any:
+    """Images of 6 x 6 pixels, from one row or several."""
     return flat.reshape((*flat.shape[:-1], 6, 6))
 
 
@@ -229,7 +229,7 @@ def jax_decoder() -> Arguments:
     import jax.numpy as jnp
 
     about, first, last = decoded()
-    return about | {"model": lambda rows: pictures(jnp.tanh(rows @ first) @ last), "slots": 2}
+    return about | {"model": lambda rows: images(jnp.tanh(rows @ first) @ last), "slots": 2}
 
 
 def torch_decoder() -> Arguments:
@@ -240,7 +240,7 @@ def torch_decoder() -> Arguments:
 
     class Decoder(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return pictures(torch.tanh(x @ weights[0]) @ weights[1])
+            return images(torch.tanh(x @ weights[0]) @ weights[1])
 
     return about | {"model": Decoder(), "inputs": about["inputs"].astype(np.float32), "slots": 2}
 
@@ -248,7 +248,7 @@ def torch_decoder() -> Arguments:
 def numpy_decoder() -> Arguments:
     about, first, last = decoded()
     slots = [list(range(6)), list(range(6, 12))]
-    return about | {"model": lambda rows: pictures(np.tanh(rows @ first) @ last), "slots": slots}
+    return about | {"model": lambda rows: images(np.tanh(rows @ first) @ last), "slots": slots}
 
 
 def equinox_net() -> Arguments:
@@ -280,7 +280,7 @@ MODELS = {
     "sklearn-classifier": (estimator(classifier, 17, labels=True, unordered=["size"]), TRAINED),
     "sklearn-digits": (digits, TRAINED),
     "torch-net": (torch_net, SINGLE),
-    "torch-pictures": (torch_pictures, SINGLE),
+    "torch-pictures": (torch_images, SINGLE),
     "torch-decoder": (torch_decoder, SINGLE),
     "jax-decoder": (jax_decoder, SINGLE),
     "equinox-net": (equinox_net, SINGLE),

@@ -1,4 +1,4 @@
-"""Running a case: a command in this process, a call, or a process of its own, always as plain JSON."""
+"""Running a case: a command in this process, a call, or a separate process, always as plain JSON."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def command(words: list[str]) -> dict[str, Any]:
         traceback.print_exc(file=err)
     finally:
         sys.argv = before
-    found: dict[str, Any] = {"status": status, "output": _parsed(out.getvalue(), "--json" in words)}
+    result: dict[str, Any] = {"status": status, "output": _parsed(out.getvalue(), "--json" in words)}
     if status != 0:
-        found |= complaint(err.getvalue())
+        result |= complaint(err.getvalue())
     files = {path.name: _content(path) for path in sorted(Path().glob("out-*"))}
-    return plain(found | ({"files": files} if files else {}))
+    return plain(result | ({"files": files} if files else {}))
 
 
 def call(work: Callable[[], Any], *, cells: bool = False) -> dict[str, Any]:
@@ -56,20 +56,20 @@ def call(work: Callable[[], Any], *, cells: bool = False) -> dict[str, Any]:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             result = work()
             output = result.to_dict() if hasattr(result, "to_dict") else result
-            found = {"status": 0, "output": output} | ({"cells": _columns(result.cells())} if cells else {})
+            record = {"status": 0, "output": output} | ({"cells": _columns(result.cells())} if cells else {})
     except recombine.InputError as error:
-        found = {"status": "raised-InputError"} | complaint(f"error: {error}")
-    return plain(found)
+        record = {"status": "raised-InputError"} | complaint(f"error: {error}")
+    return plain(record)
 
 
 def study(name: str) -> dict[str, Any]:
     """A study at scale smoke from an empty store: its claims, and all numbers of its trials, sorted by column."""
     store, table = Path(f"store-{name}"), Path(f"{name}.parquet")
-    found = _process("reproduce", name, "--scale", "smoke", "--json", "--store", str(store))
+    result = _process("reproduce", name, "--scale", "smoke", "--json", "--store", str(store))
     exported = _process("runs", "export", str(table), "--store", str(store))
     if exported["status"] == 0:
-        found["trials"] = _sorted_numbers(table)
-    return plain(found)
+        result["trials"] = _sorted_numbers(table)
+    return plain(result)
 
 
 def planted_matrix() -> dict[str, Any]:
@@ -118,11 +118,11 @@ def _parsed(text: str, is_json: bool) -> Any:
 
 
 def _process(*words: str) -> dict[str, Any]:
-    """The command in a process of its own, since a study starts others."""
+    """The command in a separate process, since a study starts others."""
     code = "from recombine.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
-    found = {"status": done.returncode, "output": _parsed(done.stdout, "--json" in words)}
-    return found if done.returncode == 0 else found | complaint(done.stderr)
+    result = {"status": done.returncode, "output": _parsed(done.stdout, "--json" in words)}
+    return result if done.returncode == 0 else result | complaint(done.stderr)
 
 
 def _content(path: Path) -> Any:
@@ -143,8 +143,8 @@ def _sorted_numbers(path: Path) -> dict[str, Any]:
     import polars as pl
 
     frame = pl.read_parquet(path)
-    found: dict[str, Any] = {"rows": len(frame), "statuses": sorted(frame["status"])}
+    result: dict[str, Any] = {"rows": len(frame), "statuses": sorted(frame["status"])}
     for name, kind in frame.schema.items():
         if (kind.is_numeric() or kind == pl.Boolean) and name != "seconds":
-            found[name] = frame[name].drop_nulls().sort().to_list()
-    return found
+            result[name] = frame[name].drop_nulls().sort().to_list()
+    return result

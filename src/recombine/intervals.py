@@ -28,6 +28,8 @@ MAX_DRAWS = 5e6
 class Estimate:
     """A number with its interval; NaN where it could not be measured.
 
+    **Attributes:**
+
     - `level`: the coverage that the interval really has. For few seeds, even their range has less than 95%.
     - `n`: the number of seeds behind it, `None` for cells; `lost`: how many more seeds diverged, so that they have no
         finite value.
@@ -202,6 +204,8 @@ class Resampler:
     """A bootstrap that resamples groups of cells.
 
     All measures that share a resampler see the same resamples, so that their differences have an interval, too.
+
+    **Attributes:**
 
     - `groups`: how many cells each group has, for example the seen and the unseen ones.
 

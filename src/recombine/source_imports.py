@@ -240,10 +240,10 @@ def public_name(name: str) -> str:
 def _definition(module: str, name: str) -> tuple[str, str] | None:
     """Where an object is defined, following imports of plain modules too; `None` for what cannot be found."""
     for _ in range(20):
-        place = resolve(module, name)
-        if place is None or place[1] is None:
+        location = resolve(module, name)
+        if location is None or location[1] is None:
             return None
-        module, name = place[0], place[1]
+        module, name = location[0], location[1]
         target = None if _defines(module, name) else _exports(module).get(name)
         if target is None or target[1] == "" or target[0].partition(".")[0] != PACKAGE:
             return module, name

@@ -1,4 +1,4 @@
-"""Advice on whole tables: the theory's tasks, the least additions, and every part of the report."""
+"""Advice on whole tables: the theory's tasks, the fewest additions, and every part of the report."""
 
 import json
 from itertools import combinations, product
@@ -41,8 +41,8 @@ def advice_on(task, **settings):
 
 
 def counts(advice, order):
-    found = advice.to_dict()["orders"][str(order)]
-    return found["determined"], found["norm_completed"], found["undetermined"]
+    result = advice.to_dict()["orders"][str(order)]
+    return result["determined"], result["norm_completed"], result["undetermined"]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_pairwise_connection_is_not_enough():
 
 
 def test_additivity_of_labels():
-    found = advice_on(context_dependence()).to_dict()["additivity"]
-    assert (found["1"]["additive"], found["2"]["additive"]) == (False, True)
-    assert found["1"]["worst"]
+    result = advice_on(context_dependence()).to_dict()["additivity"]
+    assert (result["1"]["additive"], result["2"]["additive"]) == (False, True)
+    assert result["1"]["worst"]
     assert advice_on(addition()).additivity[1].additive
 
 
@@ -133,16 +133,16 @@ def test_the_additions_are_as_few_as_can_be(drawn):
         orders=[order],
         interest=interest,
     )
-    found, shape = advice.orders[order], advice.table.space.shape
+    result, shape = advice.orders[order], advice.table.space.shape
     known = Determinacy(shape, order)
     known.add(advice.train)
     grown = known.copy()
-    grown.add(found.additions.cells)
+    grown.add(result.additions.cells)
     assert grown.determined(advice.targets).all()
-    assert found.additions.optimal
-    assert found.certain
+    assert result.additions.optimal
+    assert result.certain
     everything = np.array(list(product(*map(range, shape))))
-    fewer = len(found.additions.cells) - 1
+    fewer = len(result.additions.cells) - 1
     if 0 <= fewer <= 3:
         for chosen in combinations(range(len(everything)), fewer):
             tried = known.copy()
@@ -189,20 +189,20 @@ def test_other_cells_stand_in_for_banned_targets():
     known = Determinacy((2, 2), 1)
     known.add(np.array([[0, 0]]))
     target, others = np.array([[1, 1]]), np.array([[0, 1], [1, 0]])
-    found = minimal_additions(known, target, banned=np.array([True]), others=others)
-    assert found.complete
-    assert (len(found.cells), found.lower_bound, found.optimal) == (2, 1, False)
+    result = minimal_additions(known, target, banned=np.array([True]), others=others)
+    assert result.complete
+    assert (len(result.cells), result.lower_bound, result.optimal) == (2, 1, False)
     nothing = minimal_additions(known, target, banned=np.array([True]), others=others[:1])
     assert not nothing.complete
 
 
 def test_everything_in_one_object():
-    found = json.loads(json.dumps(advice_on(context_dependence()).to_dict()))
-    assert {"orders", "leak", "shortcuts", "additivity", "warnings"} <= set(found)
-    assert found["cells"] == {"all": 72, "seen": 54, "interest": 18, "excluded": 0}
-    assert found["coverage"]["2"]["unseen_conjunctions"] == 9
-    assert found["coverage"]["2"]["examples"][0] == {"feature1": "0", "feature2": "3"}
-    assert found["coverage"]["1"]["examples"] == []
+    plain = json.loads(json.dumps(advice_on(context_dependence()).to_dict()))
+    assert {"orders", "leak", "shortcuts", "additivity", "warnings"} <= set(plain)
+    assert plain["cells"] == {"all": 72, "seen": 54, "interest": 18, "excluded": 0}
+    assert plain["coverage"]["2"]["unseen_conjunctions"] == 9
+    assert plain["coverage"]["2"]["examples"][0] == {"feature1": "0", "feature2": "3"}
+    assert plain["coverage"]["1"]["examples"] == []
 
 
 def test_cells_as_a_table():

@@ -36,16 +36,16 @@ def from_scratch(table, added, **settings):
     return advise({name: np.append(table[name], more[name]) for name in table}, **settings)
 
 
-def assert_same(found, expected):
-    np.testing.assert_allclose(found.retention, expected.retention, atol=1e-8)
-    assert found.leak.band == pytest.approx(expected.leak.band, abs=1e-8)
-    plain, other = found.to_dict(), expected.to_dict()
+def assert_same(actual, expected):
+    np.testing.assert_allclose(actual.retention, expected.retention, atol=1e-8)
+    assert actual.leak.band == pytest.approx(expected.leak.band, abs=1e-8)
+    plain, other = actual.to_dict(), expected.to_dict()
     for part in (plain, other):
         del part["leak"]["retention"], part["leak"]["band"]
     assert plain == other
     for order, verdicts in expected.orders.items():
-        assert np.array_equal(found.orders[order].determined, verdicts.determined)
-        assert np.array_equal(found.orders[order].norm_completed, verdicts.norm_completed)
+        assert np.array_equal(actual.orders[order].determined, verdicts.determined)
+        assert np.array_equal(actual.orders[order].norm_completed, verdicts.norm_completed)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -61,15 +61,15 @@ def test_more_training_is_as_from_scratch(seed, settings, monkeypatch):
         )  # by conjunctions of order 2
         monkeypatch.setattr(retention_update, "DENSE_ADVANTAGE", 0)  # and by conjugate gradients
     table, settings = table_of(seed), {"factors": NAMES, "seen": "train"} | settings
-    found = before = advise(table, **settings)
+    advice = before = advise(table, **settings)
     everything = np.zeros((0, 3), dtype=int)
     rng = np.random.default_rng(seed)
     for count in (1, 3):
-        added = rng.permutation(found.targets)[:count]
+        added = rng.permutation(advice.targets)[:count]
         everything = np.concatenate([everything, added])
-        found = found.with_cells(added)
-        assert_same(found, from_scratch(table, everything, **settings))
-    assert len(before.targets) > len(found.targets)
+        advice = advice.with_cells(added)
+        assert_same(advice, from_scratch(table, everything, **settings))
+    assert len(before.targets) > len(advice.targets)
 
 
 def test_labels_move_with_their_cells():

@@ -94,7 +94,7 @@ def test_levels_that_differ_in_case_or_white_space_are_linted():
         "shape": [0, 1, 2] * 4,
         "train": [True] * 11 + [False],
     }
-    found = [one for one in advise(table, factors="colour,shape", seen="train").lint if one.code == "L7"]
-    assert len(found) == 1
-    assert "'Red', 'red', 'red '" in found[0].message
-    assert found[0].count == 9
+    results = [one for one in advise(table, factors="colour,shape", seen="train").lint if one.code == "L7"]
+    assert len(results) == 1
+    assert "'Red', 'red', 'red '" in results[0].message
+    assert results[0].count == 9

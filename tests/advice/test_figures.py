@@ -77,10 +77,10 @@ def test_all_text_can_be_read():
         ((12, 12, 5, 5), {"density": 0.01, "interest": "table"}, "too few cells of f0 and f1"),
     ],
 )
-def test_what_cannot_be_shown_is_said(sizes, settings, reason):
-    found = cells_picture(grid(*sizes, orders=[1], **settings))
-    assert not isinstance(found, Picture)
-    assert reason in found
+def test_figures_say_what_cannot_be_shown(sizes, settings, reason):
+    figure = cells_picture(grid(*sizes, orders=[1], **settings))
+    assert not isinstance(figure, Picture)
+    assert reason in figure
 
 
 def test_nothing_to_show():

@@ -55,9 +55,9 @@ def test_cells_that_cannot_be_numbered_are_refused():
 
 def test_two_factors_of_many_levels_need_no_design_of_whole_cells(free):
     free(100)
-    found = advice(2, 200, interest="unseen").orders[2]
-    assert found.norm_completed.all()
-    assert len(found.additions.cells) == found.additions.lower_bound == len(found.norm_completed)
+    forecasts = advice(2, 200, interest="unseen").orders[2]
+    assert forecasts.norm_completed.all()
+    assert len(forecasts.additions.cells) == forecasts.additions.lower_bound == len(forecasts.norm_completed)
 
 
 def test_the_estimate_covers_what_is_taken():

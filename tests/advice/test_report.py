@@ -68,7 +68,7 @@ def test_missing_levels_are_counted_against_all_levels():
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("coverage", "expected"),
     [
         (Coverage(1, 5, 0, 0, ()), "every level in the unseen cells occurs in training"),
         (Coverage(1, 5, 2, 2, ({"a": 1}, {"b": 2})), "2 of 9 levels never occur in training: 1, 2"),
@@ -82,8 +82,8 @@ def test_missing_levels_are_counted_against_all_levels():
         ),
     ],
 )
-def test_coverage_in_words(found, expected):
-    assert found.sentence(9) == expected
+def test_coverage_sentences(coverage, expected):
+    assert coverage.sentence(9) == expected
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -100,16 +100,18 @@ def test_terms_are_defined(animals):
     assert "because what is learned about whole cells does not transfer" in text
 
 
-def test_what_is_both_undetermined_and_open_is_listed_apart():
+def test_undetermined_and_open_cells_are_listed_separately():
     rows = {"a": [0, 0, 1, 1, 2, 0], "b": [0, 1, 2, 3, 0, 4], "train": [True] * 5 + [False]}
     advice = advise(rows, factors=["a", "b"], seen="train", orders=[1])
-    found = advice.orders[1]
-    assert found.norm_completed.any()
-    assert found.undetermined.any()
+    result = advice.orders[1]
+    assert result.norm_completed.any()
+    assert result.undetermined.any()
     text = words(advice)
-    assert f"{found.norm_completed.sum()} depend on the model's inductive bias" in text
-    assert f"{found.undetermined.sum()} are undetermined (their parts are seen" in text
-    assert f"these {(~found.determined).sum()} need at least {len(found.additions.cells)} more cells" in text
+    assert f"{result.norm_completed.sum()} depend on the model's inductive bias" in text
+    assert f"{result.undetermined.sum()} are undetermined (their parts are seen" in text
+    assert (
+        f"these {(~result.determined).sum()} need at least {len(result.additions.cells)} more cells" in text
+    )
 
 
 def test_the_order_of_all_factors_says_nothing_about_labels():

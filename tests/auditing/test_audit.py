@@ -21,24 +21,24 @@ HOT = np.concatenate([np.eye(6)[X], np.eye(7)[Y]], axis=1).astype(np.float32)
 
 
 def run(prediction=LEAK, **settings):
-    given = {"factors": ["colour", "shape"], "seen": SEEN, "target": TRUTH} | settings
-    return audit(TABLE, prediction=prediction, **given)
+    arguments = {"factors": ["colour", "shape"], "seen": SEEN, "target": TRUTH} | settings
+    return audit(TABLE, prediction=prediction, **arguments)
 
 
 def test_the_object_has_every_part():
-    found = json.loads(json.dumps(run().to_dict(), allow_nan=False))
-    assert {"verdict", "findings", "errors", "advice", "remedies"} <= set(found)
-    assert [one["id"] for one in found["findings"]] == list(FINDINGS)
-    for one in found["findings"]:
+    plain = json.loads(json.dumps(run().to_dict(), allow_nan=False))
+    assert {"verdict", "findings", "errors", "advice", "remedies"} <= set(plain)
+    assert [one["id"] for one in plain["findings"]] == list(FINDINGS)
+    for one in plain["findings"]:
         assert {"id", "holds", "estimate", "interval", "explanation"} <= set(one)
         assert one["holds"] in (True, False, None)
         assert one["applicable"] or one["holds"] is None
         assert one["explanation"]
-    assert set(found["errors"]["baselines"]) == {"constant", "nearest_seen_cell", "additive_1"}
-    assert found["advice"]["unseen"] == (~SEEN).sum()
+    assert set(plain["errors"]["baselines"]) == {"constant", "nearest_seen_cell", "additive_1"}
+    assert plain["advice"]["unseen"] == (~SEEN).sum()
 
 
-def test_a_leak_is_found_with_its_slope():
+def test_a_leak_is_reported_with_its_slope():
     report = run()
     one = report.finding("memorisation_leak")
     assert one.holds is True
@@ -78,7 +78,7 @@ def test_text_page_and_cells(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "polars", "pandas", "mapping", "factors"])
-def test_every_form_of_a_table_says_the_same(form, tmp_path):
+def test_every_form_of_a_table_gives_the_same_report(form, tmp_path):
     frame = pl.DataFrame(TABLE | {"split": np.where(SEEN, "train", "test"), "y": TRUTH, "p": LEAK})
     columns = {"factors": ["colour", "shape"], "seen": "split=train", "target": "y", "prediction": "p"}
     if form == "csv":
@@ -132,7 +132,7 @@ def test_held_out_rows_of_seen_cells_are_the_fair_comparison():
     assert report.finding("composes").holds is True
 
 
-def test_what_cannot_be_asked_is_not_applicable_rather_than_false():
+def test_questions_that_cannot_be_asked_are_not_applicable():
     report = run()
     superposition = report.finding("superposition")
     assert (superposition.holds, superposition.applicable, superposition.status) == (None, False, "n/a")
@@ -219,11 +219,11 @@ def test_slots_of_a_decoder():
         return np.tanh(rows @ weights)
 
     slots = [list(range(6)), list(range(6, 13))]
-    for model, wanted in ((sums, False), (mixed, True)):
+    for model, expected in ((sums, False), (mixed, True)):
         report = audit(
             TABLE, factors=list(TABLE), seen=SEEN, target=model(HOT), model=model, inputs=HOT, slots=slots
         )
-        assert report.finding("cross_interaction").holds is wanted
+        assert report.finding("cross_interaction").holds is expected
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_unknown_findings_are_named():
 
 
 @pytest.mark.parametrize(("factor", "offset"), [(0.5, 0.0), (3.0, -1.0), (-1.0, 2.0), (1.0, 3.0)])
-def test_other_units_are_no_failure_to_compose(factor, offset):
+def test_other_units_are_not_a_failure_to_compose(factor, offset):
     report = run(factor * TRUTH + offset)
     assert report.finding("composes").holds is True
     assert "units" in report.verdict
@@ -275,8 +275,8 @@ def test_other_units_are_no_failure_to_compose(factor, offset):
 def test_untrained_nets_have_learned_nothing():
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        said = np.maximum(HOT @ rng.normal(size=(13, 16)), 0) @ rng.normal(size=16) * 0.3
-        report = run(said)
+        predictions = np.maximum(HOT @ rng.normal(size=(13, 16)), 0) @ rng.normal(size=16) * 0.3
+        report = run(predictions)
         assert not any(
             report.finding(id).holds for id in ("composes", "memorisation_leak", "shortcut", "additive_only")
         )
@@ -284,7 +284,7 @@ def test_untrained_nets_have_learned_nothing():
 
 @pytest.mark.parametrize("centre", [0.0, 5.0])
 @pytest.mark.parametrize("slope", [0.3, 0.7])
-def test_answers_may_shrink_towards_anything(slope, centre):
+def test_predictions_may_shrink_towards_anything(slope, centre):
     report = run(np.where(SEEN, TRUTH, centre + slope * (TRUTH - centre)))
     assert report.finding("memorisation_leak").holds is True
     assert report.finding("memorisation_leak").estimate.value == pytest.approx(slope)
@@ -309,7 +309,7 @@ def test_splits_that_do_not_test_composition_say_so():
     assert "all seen cells have the same target" in same.verdict
 
 
-def test_without_targets_nothing_is_said_of_them():
+def test_without_targets_the_report_does_not_mention_them():
     report = run(target=None)
     assert "there are no targets" in report.verdict
     assert not report.remedies
@@ -329,7 +329,7 @@ def test_scores_are_read_in_the_order_of_their_columns():
     assert "mistakes the same labels for others" in bare.verdict
 
 
-def test_labels_that_are_mistaken_everywhere_are_no_failure_to_compose():
+def test_labels_confused_everywhere_are_not_a_failure_to_compose():
     names = np.array(["x", "y", "z"])
     report = run(np.array(["x", "y", "y"])[X % 3], target=names[X % 3])
     holding = [one.id for one in report.findings if one.holds]
@@ -337,12 +337,12 @@ def test_labels_that_are_mistaken_everywhere_are_no_failure_to_compose():
     assert not report.remedies
 
 
-def test_a_factor_on_which_the_task_depends_is_no_shortcut():
+def test_a_factor_that_the_task_depends_on_is_not_a_shortcut():
     report = run(EFFECTS[0][X] ** 3, target=EFFECTS[0][X])
     assert report.finding("shortcut").holds is not True
 
 
-def test_answers_in_other_units_are_shown_as_they_were_given_too():
+def test_predictions_in_other_units_are_also_shown_unconverted():
     report = run(3 * TRUTH + 10)
     assert report.finding("composes").holds is True
     errors = report.to_dict()["errors"]
@@ -362,13 +362,13 @@ def test_shares_are_shares():
 
 
 @pytest.mark.parametrize("field", ["inputs", "layers", "output", "slots", "batch"])
-def test_what_is_for_a_model_needs_one(field):
-    given = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
+def test_options_for_a_model_need_a_model(field):
+    argument = {"inputs": HOT, "layers": ["conv1"], "output": 1, "slots": 2, "batch": 7}[field]
     with pytest.raises(InputError, match=f"^{field}: .* a model to go with it"):
-        run(**{field: given})
+        run(**{field: argument})
 
 
-def test_classes_may_be_written_as_words():
+def test_classes_may_be_text():
     label = (X + Y) % 2
     report = run(label, target=label, classes=["0", "1"])
     assert report.outputs.classes == (0, 1)

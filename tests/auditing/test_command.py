@@ -58,9 +58,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    found = CliRunner().invoke(app, ["audit", *map(str, arguments)], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return found.output
+    result = CliRunner().invoke(app, ["audit", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def test_a_table_of_predictions(folder):
@@ -68,8 +68,8 @@ def test_a_table_of_predictions(folder):
 
 
 def test_json_and_files(folder, tmp_path):
-    found = json.loads(run("predictions.csv", *FLAGS, "--json"))
-    assert {one["id"]: one["holds"] for one in found["findings"]}["composes"] is False
+    plain = json.loads(run("predictions.csv", *FLAGS, "--json"))
+    assert {one["id"]: one["holds"] for one in plain["findings"]}["composes"] is False
     output = run("predictions.csv", *FLAGS, "--html", "page.html", "--cells", "cells.csv")
     assert "Page: page.html" in output
     assert (tmp_path / "page.html").stat().st_size > 10_000
@@ -113,9 +113,10 @@ def test_a_gate_passes_for_a_model_that_composes(folder):
 
 
 def test_a_model_on_columns_of_a_table(folder):
-    given = ["predictions.csv", "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
+    arguments = ["predictions.csv", "--factors", "colour,shape", "--seen", "split=train", "--target", "y"]
     assert (
-        "composes" in run(*given, "--model", f"{folder}:predict", "--inputs", "colour,shape").splitlines()[0]
+        "composes"
+        in run(*arguments, "--model", f"{folder}:predict", "--inputs", "colour,shape").splitlines()[0]
     )
 
 
@@ -161,10 +162,10 @@ def test_what_a_model_prints_does_not_spoil_the_json(folder, monkeypatch, capsys
     )
     with pytest.raises(SystemExit) as caught:
         main()
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     assert caught.value.code == 0
-    assert json.loads(said.out)["table"] == "data.npz"
-    assert "hello" in said.err
+    assert json.loads(output.out)["table"] == "data.npz"
+    assert "hello" in output.err
 
 
 def test_arrays_by_name_and_predictions_in_a_data_file(folder, tmp_path):
@@ -178,11 +179,11 @@ def test_arrays_by_name_and_predictions_in_a_data_file(folder, tmp_path):
         mean=np.zeros(3),
     )
     names = ["--inputs", "u", "--target", "z", "--seen", "fit"]
-    said = run("--model", f"{folder}:predict", "--data", "other.npz", *names)
-    assert said.startswith("Verdict: The model composes")
-    assert "arrays of other.npz that were not used: mean" in said
-    np.savez(tmp_path / "said.npz", prediction=TRUTH, y=TRUTH, seen=SEEN, colour=X, shape=Y)
-    assert run("--data", "said.npz").startswith("Verdict: The model composes")
+    output = run("--model", f"{folder}:predict", "--data", "other.npz", *names)
+    assert output.startswith("Verdict: The model composes")
+    assert "arrays of other.npz that were not used: mean" in output
+    np.savez(tmp_path / "predictions.npz", prediction=TRUTH, y=TRUTH, seen=SEEN, colour=X, shape=Y)
+    assert run("--data", "predictions.npz").startswith("Verdict: The model composes")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_modules_that_cannot_be_imported_are_one_line_and_exit_2(
     assert words in last
 
 
-def test_functions_that_make_nothing_are_told(folder, monkeypatch, capsys):
+def test_functions_that_return_nothing_are_reported(folder, monkeypatch, capsys):
     monkeypatch.setattr(
         "sys.argv", ["recombine", "audit", "--model", f"{folder}:nothing", "--data", "data.npz"]
     )

@@ -7,32 +7,32 @@ from recombine import InputError
 from recombine.auditing.output_reading import read_outputs
 
 
-def labels(found):
-    return [found.classes[i] for i in found.predictions.argmax(axis=1)]
+def labels(outputs):
+    return [outputs.classes[i] for i in outputs.predictions.argmax(axis=1)]
 
 
-def test_words_are_classes():
-    found = read_outputs(np.array(["cat", "dog", "cat"]), np.array(["dog", "dog", "fox"], dtype=object))
-    assert found.kind == "classification"
-    assert found.classes == ("cat", "dog", "fox")
-    assert found.row_errors().tolist() == [1, 0, 1]
+def test_text_means_classes():
+    outputs = read_outputs(np.array(["cat", "dog", "cat"]), np.array(["dog", "dog", "fox"], dtype=object))
+    assert outputs.kind == "classification"
+    assert outputs.classes == ("cat", "dog", "fox")
+    assert outputs.row_errors().tolist() == [1, 0, 1]
 
 
 def test_scores_name_the_largest():
-    found = read_outputs(np.array([0, 2, 1]), np.array([[0.1, 5.0, 2.0], [0.0, 0.1, 0.2], [1.0, 9.0, 3.0]]))
-    assert found.kind == "classification"
-    assert labels(found) == [1, 2, 1]
+    outputs = read_outputs(np.array([0, 2, 1]), np.array([[0.1, 5.0, 2.0], [0.0, 0.1, 0.2], [1.0, 9.0, 3.0]]))
+    assert outputs.kind == "classification"
+    assert labels(outputs) == [1, 2, 1]
 
 
-def test_scores_of_words_follow_classes_if_given():
-    found = read_outputs(
+def test_scores_follow_the_order_of_classes():
+    outputs = read_outputs(
         np.array(["dog", "cat"]), np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]]), classes=["dog", "fox", "cat"]
     )
-    assert labels(found) == ["dog", "cat"]
+    assert labels(outputs) == ["dog", "cat"]
 
 
 @pytest.mark.parametrize(
-    ("target", "scores", "wanted"),
+    ("target", "scores", "expected"),
     [
         ([0, 1, 1], [0.2, 0.4, 0.9], [0, 0, 1]),
         ([0, 1, 1], [-9.0, 0.3, 8.0], [0, 1, 1]),
@@ -41,8 +41,8 @@ def test_scores_of_words_follow_classes_if_given():
     ],
     ids=["probabilities", "log-odds", "signs", "booleans"],
 )
-def test_two_classes_by_one_score(target, scores, wanted):
-    assert labels(read_outputs(np.array(target), np.array(scores))) == wanted
+def test_two_classes_by_one_score(target, scores, expected):
+    assert labels(read_outputs(np.array(target), np.array(scores))) == expected
 
 
 def test_whole_numbers_that_are_labels_and_quantities():
@@ -57,13 +57,13 @@ def test_whole_numbers_that_are_labels_and_quantities():
     ]
 
 
-def test_pictures_keep_their_shape():
+def test_images_keep_their_shape():
     target = np.zeros((4, 5, 6))
     target[1] = 2.0
-    found = read_outputs(target, np.ones((4, 5, 6), dtype=np.float32))
-    assert found.shape == (5, 6)
-    assert found.predictions.shape == (4, 30)
-    assert found.row_errors().tolist() == [1.0] * 4
+    outputs = read_outputs(target, np.ones((4, 5, 6), dtype=np.float32))
+    assert outputs.shape == (5, 6)
+    assert outputs.predictions.shape == (4, 30)
+    assert outputs.row_errors().tolist() == [1.0] * 4
 
 
 def test_axes_of_length_one_do_not_matter():
@@ -77,17 +77,17 @@ def test_axes_of_length_one_do_not_matter():
 
 
 def test_missing_targets_are_left_out():
-    found = read_outputs(np.array([1.0, np.nan, 2.5]), np.array([1.0, 1.0, 2.0]))
-    assert found.known.tolist() == [True, False, True]
-    assert np.isnan(found.row_errors()[1])
+    outputs = read_outputs(np.array([1.0, np.nan, 2.5]), np.array([1.0, 1.0, 2.0]))
+    assert outputs.known.tolist() == [True, False, True]
+    assert np.isnan(outputs.row_errors()[1])
     words = read_outputs(np.array(["a", None, "b"], dtype=object), np.array(["a", "b", "b"], dtype=object))
     assert words.known.tolist() == [True, False, True]
 
 
 def test_no_targets_at_all():
-    found = read_outputs(None, np.ones((3, 4, 4)))
-    assert not found.known.any()
-    assert found.shape == (4, 4)
+    outputs = read_outputs(None, np.ones((3, 4, 4)))
+    assert not outputs.known.any()
+    assert outputs.shape == (4, 4)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,6 @@ def test_no_targets_at_all():
         ([1.0], [1.0, 2.0], {}, "as many as there are targets"),
     ],
 )
-def test_bad_answers_are_refused(target, prediction, settings, words):
+def test_bad_predictions_are_refused(target, prediction, settings, words):
     with pytest.raises(InputError, match=words):
         read_outputs(np.array(target), np.array(prediction), **settings)

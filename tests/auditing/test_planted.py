@@ -41,7 +41,7 @@ def cells_of(made):
     return cells, np.isin(number, number[made.table["train"]])
 
 
-def answers_of(made):
+def predictions_of(made):
     """Scores as the labels they stand for."""
     if made.target.ndim == 1 and made.prediction.ndim == 2:
         return np.unique(made.target)[made.prediction.argmax(axis=1)]
@@ -55,7 +55,7 @@ def is_labels(made):
 def right(made):
     """By row; numbers up to rounding in single precision."""
     if is_labels(made):
-        return answers_of(made) == made.target
+        return predictions_of(made) == made.target
     far = np.abs(made.prediction.astype(float) - made.target).reshape(len(made.target), -1).max(axis=1)
     return far < 1e-5 * np.abs(made.target).max()
 
@@ -111,7 +111,7 @@ def test_shapes(made):
 @each("composer")
 def test_composers_are_right(made):
     assert right(made).all()
-    assert answers_of(made).dtype == made.target.dtype
+    assert predictions_of(made).dtype == made.target.dtype
 
 
 @each("noisy_composer")
@@ -135,11 +135,11 @@ def test_right_on_seen_cells_and_wrong_on_unseen_ones(made):
 
 
 @each("lookup")
-def test_lookups_answer_with_a_seen_cell_close_by(made):
+def test_lookups_copy_a_seen_cell_close_by(made):
     cells, seen = cells_of(made)
-    answers = answers_of(made)
+    predictions = predictions_of(made)
     for row in np.flatnonzero(~seen):
-        near = cells[seen][(made.target[seen] == answers[row]).reshape(seen.sum(), -1).all(axis=1)]
+        near = cells[seen][(made.target[seen] == predictions[row]).reshape(seen.sum(), -1).all(axis=1)]
         assert len(near)
         assert (near == cells[row]).any()
 
@@ -148,8 +148,8 @@ def test_lookups_answer_with_a_seen_cell_close_by(made):
 def test_kernels_shrink(made):
     _, seen = cells_of(made)
     centre = made.target[made.table["train"]].mean(axis=0)
-    truth, given = (made.target[~seen] - centre).ravel(), (made.prediction[~seen] - centre).ravel()
-    assert truth @ given / (truth @ truth) < 0.9
+    truth, predicted = (made.target[~seen] - centre).ravel(), (made.prediction[~seen] - centre).ravel()
+    assert truth @ predicted / (truth @ truth) < 0.9
 
 
 def off_additive(cells, values):
@@ -161,7 +161,7 @@ def off_additive(cells, values):
 
 
 @each("additive")
-def test_additive_answers_to_a_task_that_is_not(made):
+def test_additive_predictions_for_a_task_that_is_not_additive(made):
     cells, seen = cells_of(made)
     assert off_additive(cells, made.prediction) < 1e-6
     assert off_additive(cells, made.target) > 0.1
@@ -173,25 +173,25 @@ def test_kernels_have_an_additive_task(made):
     assert off_additive(cells_of(made)[0], made.target) < 1e-6
 
 
-def decided_by_one_factor(cells, answers):
+def decided_by_one_factor(cells, predictions):
     return any(
-        all(len(set(answers[column == level])) == 1 for level in np.unique(column)) for column in cells.T
+        all(len(set(predictions[column == level])) == 1 for level in np.unique(column)) for column in cells.T
     )
 
 
 @each("shortcut")
 def test_shortcuts(made):
     cells, seen = cells_of(made)
-    answers = answers_of(made)
-    assert decided_by_one_factor(cells[~seen], answers[~seen])
+    predictions = predictions_of(made)
+    assert decided_by_one_factor(cells[~seen], predictions[~seen])
     assert not decided_by_one_factor(cells, made.target)
     assert (~right(made))[~seen].mean() > 0.15
     if "pure" in made.note:
-        assert decided_by_one_factor(cells, answers)
+        assert decided_by_one_factor(cells, predictions)
         assert not right(made)[seen].all()
     else:
         assert right(made)[seen].all()
-    assert len(set(answers[~seen])) > 1
+    assert len(set(predictions[~seen])) > 1
 
 
 @each("superposition")

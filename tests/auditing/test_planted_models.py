@@ -28,7 +28,7 @@ def holding(made, **settings):
 
 
 def test_what_was_planted_is_found():
-    """What cannot be told from chance may stay open, as random ties among few labels; nothing false may hold."""
+    """What cannot be distinguished from chance may stay unclear; nothing false may hold."""
     right, misses = 0, []
     for kind in KINDS:
         for seed in SEEDS:
@@ -41,7 +41,7 @@ def test_what_was_planted_is_found():
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.3, 0.6, 1.0])
-def test_noise_of_targets_is_no_failure(noise):
+def test_noisy_targets_are_not_a_failure(noise):
     """Rows of one cell show how noisy targets are."""
     alarms = 0
     for seed in range(10):
@@ -61,9 +61,9 @@ def test_sums_of_what_cannot_be_learned_by_sums_are_named():
     rng = np.random.default_rng(0)
     seen, y = rng.random(216) > 0.3, rng.normal(size=216)
     x = np.concatenate([np.eye(6)[column] for column in cells.T], axis=1)
-    said = x @ np.linalg.lstsq(x[seen], y[seen], rcond=None)[0]
+    predictions = x @ np.linalg.lstsq(x[seen], y[seen], rcond=None)[0]
     factors = {f"f{i}": column for i, column in enumerate(cells.T)}
-    report = audit(factors=factors, seen=seen, target=y, prediction=said)
+    report = audit(factors=factors, seen=seen, target=y, prediction=predictions)
     assert report.finding("additive_only").holds is True
     noise = audit(factors=factors, seen=seen, target=y, prediction=rng.normal(size=216))
     assert not any(noise.finding(name).holds for name in BEHAVIOUR)

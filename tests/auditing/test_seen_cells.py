@@ -1,4 +1,4 @@
-"""Predictors from seen cells, against answers by hand and by brute force."""
+"""Predictors from seen cells, against predictions by hand and by brute force."""
 
 import numpy as np
 from hypothesis import given
@@ -22,21 +22,21 @@ def world(seed, kind="regression"):
 @given(st.integers(0, 50))
 def test_the_nearest_seen_cells_share_most_levels(seed):
     known, cells = world(seed)
-    found = known.mean_of(known.nearest(cells))
-    for cell, answer in zip(cells, found, strict=True):
+    result = known.mean_of(known.nearest(cells))
+    for cell, prediction in zip(cells, result, strict=True):
         shared = (known.cells == cell).sum(axis=1)
-        assert np.allclose(answer, known.values[shared == shared.max()].mean(axis=0))
+        assert np.allclose(prediction, known.values[shared == shared.max()].mean(axis=0))
 
 
 @given(st.integers(0, 50))
-def test_cells_beside_are_nearest_by_level_numbers(seed):
+def test_the_closest_cell_is_nearest_by_level_numbers(seed):
     known, cells = world(seed)
     for power in (1, 2):
-        for cell, answer in zip(
+        for cell, prediction in zip(
             cells, known.first_of(known.nearest(cells, by=power), np.arange(len(known.cells))), strict=True
         ):
             apart = (np.abs(known.cells - cell) ** power).sum(axis=1)
-            assert np.allclose(answer, known.values[apart.argmin()])
+            assert np.allclose(prediction, known.values[apart.argmin()])
 
 
 def test_additive_worlds_are_extended_exactly():
@@ -56,7 +56,7 @@ def test_least_squares_is_that_of_numpy():
     assert np.allclose(known.additive(1, cells), np.c_[np.ones(len(every)), every] @ weights, atol=1e-6)
 
 
-def test_means_given_a_factor_count_rows_or_cells():
+def test_means_by_factor_count_rows_or_cells():
     known = SeenCells(
         "regression", (2, 2), np.array([[0, 0], [0, 1]]), np.array([[0.0], [3.0]]), np.array([2, 1])
     )

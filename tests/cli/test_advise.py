@@ -33,7 +33,7 @@ def run():
     return lambda *words: CliRunner().invoke(app, ["advise", *map(str, words)])
 
 
-def test_help_is_short_to_ask_for_and_flags_have_no_type(run):
+def test_dash_h_shows_help_and_flags_have_no_type(run):
     short, long = run("-h"), run("--help")
     assert short.exit_code == long.exit_code == 0
     assert short.output == long.output
@@ -43,7 +43,7 @@ def test_help_is_short_to_ask_for_and_flags_have_no_type(run):
     assert "--jobs" not in short.output
 
 
-def test_the_report_uses_the_given_name(run, table):
+def test_the_report_uses_the_name_option(run, table):
     assert run(table, *SPLIT).output.startswith("animals.csv: 7 rows")
     assert run(table, *SPLIT, "--name", "my split").output.startswith("my split: 7 rows")
     assert json.loads(run(table, *SPLIT, "--name", "my split", "--json").stdout)["table"] == "my split"

@@ -13,11 +13,11 @@ def test_arrays_come_in_natural_order(blocks, tmp_path):
     np.savez(
         tmp_path / "net.npz", **named, **{f"b{n + 1}": np.zeros(m.shape[1]) for n, m in enumerate(weights)}
     )
-    found = modularity_report(tmp_path / "net.npz", inputs="own", activation="relu")
-    assert found.name == "net.npz"
-    assert [matrix.shape for matrix in found.weights] == [matrix.shape for matrix in weights]
-    assert len(found.extract()) == 2
-    assert modularity_report(str(tmp_path / "net.npz"), inputs="own").mass == pytest.approx(found.mass)
+    report = modularity_report(tmp_path / "net.npz", inputs="own", activation="relu")
+    assert report.name == "net.npz"
+    assert [matrix.shape for matrix in report.weights] == [matrix.shape for matrix in weights]
+    assert len(report.extract()) == 2
+    assert modularity_report(str(tmp_path / "net.npz"), inputs="own").mass == pytest.approx(report.mass)
 
 
 def test_names_of_other_frameworks(blocks):
@@ -28,8 +28,8 @@ def test_names_of_other_frameworks(blocks):
         "net.0.bias": np.zeros(16),
         "epoch": 3,
     }
-    found = read_net(dict(sorted(state.items())))
-    assert list(found.names) == ["net.0.weight", "net.2.weight"]
+    net = read_net(dict(sorted(state.items())))
+    assert list(net.names) == ["net.0.weight", "net.2.weight"]
     assert modularity_report(state, inputs="own").mass == pytest.approx(1)
 
 
@@ -43,10 +43,10 @@ def test_activations_from_a_file(blocks, tmp_path):
     acts = {"layer10": rng.normal(size=(9, 10)), "layer9": rng.normal(size=(9, 10))}
     acts["layer9"][:, 4] = 1.0
     np.savez(tmp_path / "acts.npz", **acts)
-    for given in (tmp_path / "acts.npz", acts):
-        found = modularity_report(blocks(2), inputs="own", activations=given)
-        assert not found.live[1][4]
-        assert found.live[2].all()
+    for activations in (tmp_path / "acts.npz", acts):
+        report = modularity_report(blocks(2), inputs="own", activations=activations)
+        assert not report.live[1][4]
+        assert report.live[2].all()
 
 
 def test_natural_order_of_any_names():

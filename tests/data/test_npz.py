@@ -32,7 +32,7 @@ def test_a_header_that_claims_more_than_there_is(tmp_path):
         read_arrays("data", tmp_path / "claims.npz")
 
 
-def test_members_that_are_no_arrays(tmp_path):
+def test_members_that_are_not_arrays(tmp_path):
     path = tmp_path / "mixed.npz"
     np.savez(path, x=np.arange(3), o=np.array([None, {}], dtype=object))
     with zipfile.ZipFile(path, "a") as archive:

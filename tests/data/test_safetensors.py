@@ -33,9 +33,9 @@ def test_round_trip_of_all_types(tmp_path):
     arrays |= {"BOOL": np.array([True, False]), "BF16": np.array([0x3F80, 0xC000], dtype="<u2")}
     arrays["F32"][0, 0] = np.nan
     path = write(tmp_path / "net.safetensors", arrays, {kind: kind for kind in arrays})
-    found = read_arrays("weights", path)
-    assert found.pop("BF16").tolist() == [1.0, -2.0]
-    for name, array in found.items():
+    result = read_arrays("weights", path)
+    assert result.pop("BF16").tolist() == [1.0, -2.0]
+    for name, array in result.items():
         np.testing.assert_array_equal(array, arrays[name])
         assert array.dtype == arrays[name].dtype
         assert array.flags.writeable
@@ -48,8 +48,8 @@ def test_state_dicts_are_reported_on(blocks, tmp_path):
         state[f"{2 * number}.weight"] = np.ascontiguousarray(matrix.T, dtype=np.float32)
         state[f"{2 * number}.bias"] = np.zeros(matrix.shape[1], dtype=np.float32)
     path = write(tmp_path / "net.safetensors", dict(reversed(state.items())))
-    found = modularity_report(path, inputs="own", activation="relu")
-    assert (found.name, found.modules, found.orientation) == ("net.safetensors", 3, "outputs-first")
+    report = modularity_report(path, inputs="own", activation="relu")
+    assert (report.name, report.modules, report.orientation) == ("net.safetensors", 3, "outputs-first")
     with pytest.raises(InputError, match="orientation='outputs-first'"):
         modularity_report(str(path), orientation="inputs-first")
 

@@ -50,9 +50,9 @@ def test_text_stays_text_and_numbers_stay_numbers():
     ],
 )
 def test_columns_of_csv_files_are_numbers_only_if_written_as_numbers(texts, expected):
-    found = levels(texts, untyped=True)
-    assert found == expected
-    assert [type(level) for level in found] == [type(level) for level in expected]
+    result = levels(texts, untyped=True)
+    assert result == expected
+    assert [type(level) for level in result] == [type(level) for level in expected]
 
 
 @given(st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False)))
@@ -96,14 +96,14 @@ def test_every_form_of_a_table_gives_the_same_cells_or_an_error(tmp_path_factory
         pd.DataFrame({"f": values}),
         {"f": values},
     ]
-    found = []
+    results = []
     for form in forms:
         try:
-            found.append(levels_of(read_table(form, {"f": "factors"}).column("factor 'f'", "f")).codes)
+            results.append(levels_of(read_table(form, {"f": "factors"}).column("factor 'f'", "f")).codes)
         except InputError:
             continue
     expected = same_rows([values.index(value) for value in values])
-    for codes in found:
+    for codes in results:
         assert same_rows(codes) == expected
 
 
@@ -139,10 +139,10 @@ def test_csv_files_of_any_program(tmp_path, monkeypatch, data, source):
     path = tmp_path / "t.csv"
     path.write_bytes(data)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    found = observe(path if source == "file" else "-", factors="a,b", seen="split=train")
-    assert [factor.levels for factor in found.space.factors] == [("blue", "red"), (1, 2)]
-    assert found.cells.tolist() == [[1, 0], [0, 0], [1, 1], [0, 1]]
-    assert found.seen.tolist() == [True, True, True, False]
+    table = observe(path if source == "file" else "-", factors="a,b", seen="split=train")
+    assert [factor.levels for factor in table.space.factors] == [("blue", "red"), (1, 2)]
+    assert table.cells.tolist() == [[1, 0], [0, 0], [1, 1], [0, 1]]
+    assert table.seen.tolist() == [True, True, True, False]
 
 
 @pytest.mark.parametrize("name", ["t.json", "t.xlsx", "t.csv.gz", "t.pkl", "t.npz"])
@@ -153,7 +153,7 @@ def test_other_files_are_refused_by_name(tmp_path, name):
 
 
 @pytest.mark.parametrize("path", ["x" * 300, "nul\0byte", "nowhere.csv", "."])
-def test_paths_that_are_no_files(path):
+def test_paths_that_are_not_files(path):
     with pytest.raises(InputError, match="that exists"):
         read_table(path, {})
 
@@ -176,7 +176,7 @@ def test_paths_that_are_no_files(path):
         (["a", " "], "no value in row 2"),
     ],
 )
-def test_columns_that_are_no_factors(values, message):
+def test_columns_that_are_not_factors(values, message):
     with pytest.raises(InputError, match=message):
         levels(values)
 
@@ -196,16 +196,16 @@ def test_unused_columns_are_not_touched():
         "short": [1],
         "never": Untouchable(),
     }
-    found = observe(sound | spare, factors=["a", "b"], seen="train")
-    assert found.cells.tolist() == observe(sound, factors=["a", "b"], seen="train").cells.tolist()
+    table = observe(sound | spare, factors=["a", "b"], seen="train")
+    assert table.cells.tolist() == observe(sound, factors=["a", "b"], seen="train").cells.tolist()
     frame = pd.DataFrame(sound | {"complex": np.arange(4) * 1j, "when": spare["when"]})
-    assert observe(frame, factors=["a", "b"], seen="train").cells.tolist() == found.cells.tolist()
+    assert observe(frame, factors=["a", "b"], seen="train").cells.tolist() == table.cells.tolist()
 
 
 def test_bins_are_bounded_and_have_rows():
     column = as_column("factor 'w'", [0.0, 0.0, 0.0, 1.0, 5.0, 5.0], name="w")
-    found = binned(column, 4)
-    assert sorted(set(found.codes.tolist())) == list(range(len(found.levels)))
+    levels = binned(column, 4)
+    assert sorted(set(levels.codes.tolist())) == list(range(len(levels.levels)))
     for bins in (1, MAX_BINS + 1, 2**70, 2.0, True, None):
         with pytest.raises(InputError, match=r"bins: got .* at least 2 ranges"):
             binned(column, bins)

@@ -34,7 +34,7 @@ def test_published_sizes_of_conjunctions():
     np.testing.assert_allclose(kind_sizes(fit), [0.5992, 0.3135, 0.1169, 0.0238, 0.0804], atol=5e-5)
 
 
-def test_a_lower_order_can_be_asked_for():
+def test_a_lower_order_can_be_requested():
     task = context_dependence()
     fit = additive_fit(task.targets.ravel(), task.split.space.cells, task.split.seen, order=1)
     assert set(fit.values) == {(0,), (1,), (2,)}

@@ -148,7 +148,7 @@ def test_relative_contrast_has_no_scale() -> None:
     np.testing.assert_allclose(even, 12, rtol=1e-9)
 
 
-def test_slots_are_given_to_objects_one_to_one() -> None:
+def test_slots_are_matched_to_objects_one_to_one() -> None:
     sensitivity = np.zeros((2, 6, 3))
     sensitivity[0, :, 2] = 1 + (MASKS[0] == 2)  # everything in slot 2, object 1 only there
     sensitivity[0, :, 1] = MASKS[0] == 2

@@ -34,7 +34,7 @@ def test_a_perfect_net_scores_the_null(donut):
     assert index["mean_with_superposition"] < 0.05
 
 
-def test_own_outputs_as_source(donut):
+def test_the_nets_own_outputs_as_source(donut):
     """A net whose seen outputs are scaled and whose unseen outputs are the sum of its own seen ones."""
     outputs = np.random.default_rng(0).uniform(size=donut.images.shape)
     sums = superposition_image(signal(outputs, "dark"), donut.levels, donut.seen)

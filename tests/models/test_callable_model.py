@@ -30,15 +30,15 @@ def outputs(model, **how):
     ],
     ids=["rows", "number", "row", "list", "numbers", "tuple", "labels"],
 )
-def test_conventions_are_found_by_trying(function, expected):
+def test_calling_conventions_are_detected(function, expected):
     for batch in (None, 4):
-        found = outputs(as_model(function, X), batch=batch)
+        result = outputs(as_model(function, X), batch=batch)
         np.testing.assert_array_equal(
-            found, expected
-        ) if found.dtype.kind == "U" else np.testing.assert_allclose(found, expected)
+            result, expected
+        ) if result.dtype.kind == "U" else np.testing.assert_allclose(result, expected)
 
 
-def test_notes_tell_what_was_chosen():
+def test_notes_say_what_was_chosen():
     assert as_model(lambda x: float(x[0]), X).notes == ["the model takes one row at a time"]
     assert "different outputs than one row" in as_model(lambda x: x / x.sum(), X).notes[0]
     assert as_model(lambda x: x @ np.ones(3), X).notes == []
@@ -87,13 +87,13 @@ def test_inputs_are_checked():
     assert outputs(as_model(np.add, (X, X))).shape == X.shape
 
 
-def test_what_is_no_model():
+def test_values_that_are_not_models():
     for model, words in ((3, "'int'"), (dict, "the class dict")):
         with pytest.raises(InputError, match=words):
             as_model(model, X)
 
 
-def test_what_the_function_raises():
+def test_exceptions_in_the_function():
     def broken(x):
         raise ZeroDivisionError
 
@@ -117,7 +117,7 @@ def test_functions_need_no_framework():
         "list(as_model(lambda x: x + 1, np.ones((5, 2))).run());"
         "print([name for name in ('jax', 'torch', 'sklearn', 'equinox') if name in sys.modules])"
     )
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert found.stdout.strip() == "[]"
+    assert result.stdout.strip() == "[]"

@@ -17,7 +17,7 @@ Z = np.random.default_rng(0).normal(size=(12, 4))
 UNIT = np.eye(4)
 
 
-class Picture(nn.Module):
+class ImageDecoder(nn.Module):
     """A decoder that ends in `.view(-1, height, width)`, so that a single row gets an axis of its own."""
 
     def __init__(self) -> None:
@@ -29,14 +29,14 @@ class Picture(nn.Module):
         return self.dense(z).view(-1, 2, 3)
 
 
-class NeedsRows(Picture):
+class NeedsRows(ImageDecoder):
     """A decoder that cannot take a single row."""
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
         return self.dense(z)[:, :, None].permute(0, 2, 1)
 
 
-@pytest.mark.parametrize("net", [Picture(), NeedsRows()], ids=["view", "rows"])
+@pytest.mark.parametrize("net", [ImageDecoder(), NeedsRows()], ids=["view", "rows"])
 def test_decoders_that_need_a_batch_axis(net: nn.Module) -> None:
     flat = as_function(net.dense, Z)
     function = as_function(net, Z)
@@ -50,7 +50,7 @@ def test_decoders_that_need_a_batch_axis(net: nn.Module) -> None:
     assert profile.r2 == pytest.approx(interaction_profile(net.dense, Z, 2, max_order=2).r2, rel=1e-4)
 
 
-@pytest.mark.parametrize("net", [Picture(), NeedsRows()], ids=["view", "rows"])
+@pytest.mark.parametrize("net", [ImageDecoder(), NeedsRows()], ids=["view", "rows"])
 def test_they_can_be_audited_with_slots(net: nn.Module) -> None:
     grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 3)] * 2, indexing="ij"), -1).reshape(-1, 2)
     inputs = np.repeat(grid, 2, axis=1) + np.array([0.0, 0.1, 0.0, 0.2])
@@ -90,7 +90,7 @@ def test_shapes_that_follow_the_number_of_rows_are_not_outputs() -> None:
 
 
 def test_methods_and_functions_of_tensors() -> None:
-    net = Picture()
+    net = ImageDecoder()
     method = as_function(net.dense.forward, Z)
     assert (method.arrays, method.notes[0][:24]) == ("torch", "the model (Dropout) was ")
     np.testing.assert_allclose(method.values(Z), as_function(net.dense, Z).values(Z))

@@ -1,4 +1,4 @@
-"""Models by name from the current folder, and what is said if there is none."""
+"""Models by name from the current folder, and the errors if there is none."""
 
 import sys
 
@@ -56,7 +56,7 @@ def test_after_an_error_the_path_is_as_it_was(tmp_path):
 @pytest.mark.parametrize(
     ("name", "expected"), [("net", 4), ("Net", 4), ("make_net", 4), ("predict", 6), ("several", 3)]
 )
-def test_models_are_made_or_taken(name, expected):
+def test_models_are_built_or_used_as_they_are(name, expected):
     assert import_model(f"my_nets:{name}")(3) == expected
 
 

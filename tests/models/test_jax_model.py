@@ -38,7 +38,7 @@ def test_nets_of_this_package_and_of_equinox():
         assert [(n, w.shape) for n, w in weights.items()] == [("hidden0", (3, 8)), ("output", (8, 2))]
 
 
-def test_pictures_and_their_weights():
+def test_images_and_their_weights():
     net = Net(
         ("pixels", "output"),
         (Conv2d(1, 4, 3, padding=1, key=KEY), Chain(Reshape((100,)), Linear(100, 3, key=KEY))),
@@ -73,7 +73,7 @@ def test_single_examples_in_inference_mode():
         as_model(net, ROWS, layers=["drop"])
 
 
-def test_square_maps_are_not_taken_for_batched_ones():
+def test_square_maps_are_not_mistaken_for_batched_ones():
     layer = eqx.nn.Linear(2, 2, key=KEY)
     expected = jax.vmap(layer)(jnp.asarray(ROWS[:, :2]))
     np.testing.assert_allclose(joined(as_model(layer, ROWS[:, :2]))[0], expected, rtol=1e-5)
@@ -84,10 +84,10 @@ def test_functions_and_several_inputs():
     def model(x, t):
         return jnp.where(t[:, None] > 2, x, -x)
 
-    found = as_model(model, {"x": jnp.asarray(ROWS), "t": np.arange(11)})
-    assert (found.framework, found.name) == ("jax", "model")
+    result = as_model(model, {"x": jnp.asarray(ROWS), "t": np.arange(11)})
+    assert (result.framework, result.name) == ("jax", "model")
     expected = np.where(np.arange(11)[:, None] > 2, ROWS, -ROWS)
-    np.testing.assert_allclose(joined(found, batch=4)[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(joined(result, batch=4)[0], expected, rtol=1e-6)
     mixed = as_model(jax.jit(lambda x: x / jnp.linalg.norm(x)), ROWS)
     assert "different outputs than one row at a time" in mixed.notes[0]
 
@@ -109,13 +109,13 @@ def test_functions_that_cannot_be_traced():
     def model(x):
         return x if float(x.sum()) > 1e9 else -x
 
-    found = as_model(model, jnp.asarray(ROWS))
-    assert found.framework == "jax"
-    assert "without being compiled" in found.notes[0]
-    np.testing.assert_allclose(joined(found)[0], -ROWS, rtol=1e-6)
+    result = as_model(model, jnp.asarray(ROWS))
+    assert result.framework == "jax"
+    assert "without being compiled" in result.notes[0]
+    np.testing.assert_allclose(joined(result)[0], -ROWS, rtol=1e-6)
 
 
-def test_what_the_model_raises():
+def test_exceptions_in_the_model():
     def broken(x):
         raise KeyError("no such thing")
 

@@ -36,7 +36,7 @@ def _few_steps():
         yield
 
 
-def test_classifiers_give_the_most_telling_numbers():
+def test_classifiers_give_their_most_informative_output():
     model = as_model(LogisticRegression().fit(X, TWO), X)
     assert (model.framework, model.classes, model.output_shape) == ("sklearn", ("left", "right"), (2,))
     assert model.notes == ["outputs are those of predict_proba"]
@@ -44,11 +44,11 @@ def test_classifiers_give_the_most_telling_numbers():
     assert (decided.classes, decided.output_shape) == ((0, 1, 2), ())
     assert decided.notes == ["outputs are those of predict"]
     regressor = Ridge().fit(X, X[:, :2])
-    found = as_model(regressor, X)
-    assert (found.classes, found.output_shape) == (None, (2,))
-    np.testing.assert_allclose(joined(found, batch=7)[0], regressor.predict(X))
-    assert found.weights() is None
-    assert "not a multi-layer perceptron" in found.notes[-1]
+    result = as_model(regressor, X)
+    assert (result.classes, result.output_shape) == (None, (2,))
+    np.testing.assert_allclose(joined(result, batch=7)[0], regressor.predict(X))
+    assert result.weights() is None
+    assert "not a multi-layer perceptron" in result.notes[-1]
     assert as_model(KMeans(2, n_init=1).fit(X), X).output_shape == ()
 
 

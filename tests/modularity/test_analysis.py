@@ -10,14 +10,14 @@ from recombine import InputError, modularity_report
 
 
 def test_modules_are_found_in_weights_alone(blocks):
-    found = modularity_report(blocks(4))
-    assert (found.modules, found.source) == (4, "chosen")
-    assert found.verdict.word == "modular"
-    assert found.mass == pytest.approx(1)
-    assert found.sizes.tolist() == [[1] * 4, [5] * 4, [5] * 4, [1] * 4]
-    assert found.newman.value == pytest.approx(found.newman.largest)
-    assert found.newman.searched.z > 3
-    assert found.labels[0].tolist() == found.labels[-1].tolist() == [0, 1, 2, 3]  # numbered by their inputs
+    report = modularity_report(blocks(4))
+    assert (report.modules, report.source) == (4, "chosen")
+    assert report.verdict.word == "modular"
+    assert report.mass == pytest.approx(1)
+    assert report.sizes.tolist() == [[1] * 4, [5] * 4, [5] * 4, [1] * 4]
+    assert report.newman.value == pytest.approx(report.newman.largest)
+    assert report.newman.searched.z > 3
+    assert report.labels[0].tolist() == report.labels[-1].tolist() == [0, 1, 2, 3]  # numbered by their inputs
 
 
 def test_known_inputs_give_the_same_modules(blocks):
@@ -34,54 +34,54 @@ def test_known_inputs_give_the_same_modules(blocks):
 
 
 def test_inputs_can_share_a_module(blocks):
-    found = modularity_report(blocks(4), inputs=[0, 0, 1, 1], outputs=[0, 0, 1, 1])
-    assert found.modules == 2
-    assert found.sizes[1].tolist() == [10, 10]
-    assert found.chance[0] == pytest.approx(0.5)
-    assert found.verdict.word == "modular"
+    report = modularity_report(blocks(4), inputs=[0, 0, 1, 1], outputs=[0, 0, 1, 1])
+    assert report.modules == 2
+    assert report.sizes[1].tolist() == [10, 10]
+    assert report.chance[0] == pytest.approx(0.5)
+    assert report.verdict.word == "modular"
 
 
 def test_random_weights_are_mixed(dense):
     for settings in ({"inputs": "own", "outputs": "own"}, {"modules": 4}, {}):
-        found = modularity_report(dense(), **settings)
-        assert found.verdict.word == "mixed"
-        assert abs(found.newman.searched.z) < 4  # modules of one's own are found in any weights
-        assert found.newman.kept.z > 4  # which the usual comparison does not see
+        report = modularity_report(dense(), **settings)
+        assert report.verdict.word == "mixed"
+        assert abs(report.newman.searched.z) < 4  # clustering finds modules in any weights
+        assert report.newman.kept.z > 4  # which the usual comparison does not see
 
 
 def test_the_first_layer_has_chance_and_score_as_defined(blocks):
-    found = modularity_report(blocks(3, between=0.3), inputs="own")
-    assert found.score == pytest.approx((found.mass - found.chance) / (1 - found.chance))
-    assert found.chance[0] == pytest.approx(1 / 3, abs=0.01)
-    assert 0 < found.participation[0] < found.participation[-1]
-    assert found.purity[0] > found.purity[-1] > 1 / 3
+    report = modularity_report(blocks(3, between=0.3), inputs="own")
+    assert report.score == pytest.approx((report.mass - report.chance) / (1 - report.chance))
+    assert report.chance[0] == pytest.approx(1 / 3, abs=0.01)
+    assert 0 < report.participation[0] < report.participation[-1]
+    assert report.purity[0] > report.purity[-1] > 1 / 3
 
 
 def test_spectra_of_modules_have_k_zeros(blocks):
-    found = modularity_report(blocks(3), inputs="own")
-    assert found.collapsed.shape == found.raw.shape == (3, 5)
-    assert found.collapsed[:, :3] == pytest.approx(0, abs=1e-3)
-    assert found.collapsed[0, 3] == pytest.approx(1, abs=1e-3)
-    assert np.isnan(found.collapsed[-1, 3:]).all()  # three outputs have three eigenvalues
+    report = modularity_report(blocks(3), inputs="own")
+    assert report.collapsed.shape == report.raw.shape == (3, 5)
+    assert report.collapsed[:, :3] == pytest.approx(0, abs=1e-3)
+    assert report.collapsed[0, 3] == pytest.approx(1, abs=1e-3)
+    assert np.isnan(report.collapsed[-1, 3:]).all()  # three outputs have three eigenvalues
 
 
 def test_outputs_first_is_the_transpose(blocks):
     weights = blocks(3, between=0.1)
-    found = modularity_report([matrix.T for matrix in weights], orientation="outputs-first", inputs="own")
-    assert found.mass == pytest.approx(modularity_report(weights, inputs="own").mass)
+    report = modularity_report([matrix.T for matrix in weights], orientation="outputs-first", inputs="own")
+    assert report.mass == pytest.approx(modularity_report(weights, inputs="own").mass)
 
 
 def test_activity_decides_who_is_live(blocks):
     weights = blocks(2, units=8, depth=1)
     activity = np.random.default_rng(0).normal(size=(50, 16))
     activity[:, :3] = 7.0  # never moves
-    found = modularity_report(weights, inputs="own", activations=[activity])
-    assert found.by_activity
-    assert found.live[1].tolist() == [False] * 3 + [True] * 13
+    report = modularity_report(weights, inputs="own", activations=[activity])
+    assert report.by_activity
+    assert report.live[1].tolist() == [False] * 3 + [True] * 13
     assert modularity_report(weights, inputs="own", activations=activity).sizes.sum() == 2 + 13 + 2
 
 
-def test_activity_of_pictures_has_channels_where_the_framework_has_them():
+def test_activity_of_images_has_the_frameworks_channel_axis():
     rng = np.random.default_rng(0)
     kernel, matrix, maps = (
         rng.normal(size=(6, 3, 3, 3)),
@@ -89,35 +89,35 @@ def test_activity_of_pictures_has_channels_where_the_framework_has_them():
         rng.normal(size=(5, 6, 4, 4)),
     )
     maps[:, 2] = 0.0
-    found = modularity_report([kernel, matrix], orientation="outputs-first", modules=2, activations=[maps])
-    assert found.live[1].tolist() == [True, True, False, True, True, True]
-    assert found.convolutions == 1
-    assert "1 convolution, counted by channels" in str(found)
+    report = modularity_report([kernel, matrix], orientation="outputs-first", modules=2, activations=[maps])
+    assert report.live[1].tolist() == [True, True, False, True, True, True]
+    assert report.convolutions == 1
+    assert "1 convolution, counted by channels" in str(report)
 
 
 def test_units_that_no_input_reaches_are_dead(blocks):
     weights = blocks(2)
     weights[0][:, 5] = 0.0
     activity = np.random.default_rng(0).normal(size=(9, 10))
-    found = modularity_report(weights, inputs="own", activations=[activity] * 2)
-    assert not found.live[1][5]
-    assert found.labels[1][5] == -1
+    report = modularity_report(weights, inputs="own", activations=[activity] * 2)
+    assert not report.live[1][5]
+    assert report.labels[1][5] == -1
 
 
 def test_equal_weights_have_no_modules():
-    found = modularity_report([np.ones((3, 4)), np.ones((4, 2))])
-    assert found.modules == 1
-    assert found.verdict.word == "mixed"
-    assert found.verdict.layer is None
-    assert np.isnan(found.score).all()
-    assert found.to_dict()["newman"]["searched"]["z"] is None
+    report = modularity_report([np.ones((3, 4)), np.ones((4, 2))])
+    assert report.modules == 1
+    assert report.verdict.word == "mixed"
+    assert report.verdict.layer is None
+    assert np.isnan(report.score).all()
+    assert report.to_dict()["newman"]["searched"]["z"] is None
 
 
 def test_the_same_seed_gives_the_same_report(dense):
     assert modularity_report(dense((3, 9, 3))).to_dict() == modularity_report(dense((3, 9, 3))).to_dict()
 
 
-def test_long_searches_tell_how_far_they_are(dense, monkeypatch):
+def test_long_searches_report_progress(dense, monkeypatch):
     from recombine.modularity import module_search
 
     shares = []

@@ -15,8 +15,8 @@ def run(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["recombine", "modularity", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
+        output = capsys.readouterr()
+        return ended.value.code, output.out, output.err
 
     return call
 
@@ -30,7 +30,7 @@ def net(blocks, tmp_path):
     return tmp_path / "net.npz"
 
 
-def test_words_and_a_page(run, net, tmp_path):
+def test_text_and_a_page(run, net, tmp_path):
     code, out, err = run(net, "--html", tmp_path / "page.html")
     assert (code, err) == (0, "")
     assert out.startswith("Modular: the net falls into 3 modules")
@@ -45,18 +45,18 @@ def test_words_and_a_page(run, net, tmp_path):
 def test_one_json_object(run, net):
     code, out, err = run(net, "--inputs", "0,1,2", "--outputs", "own", "--modules", 3, "--json")
     assert (code, err) == (0, "")
-    found = json.loads(out)
-    assert found["verdict"]["word"] == "modular"
-    assert found["modules"]["source"] == "inputs"
+    plain = json.loads(out)
+    assert plain["verdict"]["word"] == "modular"
+    assert plain["modules"]["source"] == "inputs"
 
 
 def test_the_net_is_run_on_data(run, net, tmp_path):
     x = np.random.default_rng(0).normal(size=(40, 3))
     np.savez(tmp_path / "data.npz", x=x, y=np.tanh(x))
     words = ["--activation", "leaky_relu:0.1", "--data", tmp_path / "data.npz", "--inputs", "own", "--json"]
-    found = json.loads(run(net, *words)[1])
-    assert found["behaviour"]["pruned"] > 0
-    assert found["live_by"] == "activity"
+    plain = json.loads(run(net, *words)[1])
+    assert plain["behaviour"]["pruned"] > 0
+    assert plain["live_by"] == "activity"
 
 
 def test_activity_and_orientation(run, net, tmp_path):
@@ -160,7 +160,7 @@ def test_bad_files_are_one_line_and_exit_code_2(run, name, tmp_path, monkeypatch
         (["--html", "none/page.html"], "html: got 'none/page.html', expected a file in a folder that exists"),
     ],
 )
-def test_bad_words_are_one_line_and_exit_code_2(run, net, words, message, monkeypatch):
+def test_bad_arguments_give_one_line_and_exit_code_2(run, net, words, message, monkeypatch):
     monkeypatch.chdir(net.parent)
     code, out, err = run("net.npz", *words)
     assert (code, out) == (2, "")

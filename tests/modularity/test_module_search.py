@@ -35,21 +35,21 @@ def truth(*widths):
 @pytest.mark.parametrize("number_is_known", [False, True])
 def test_disconnected_parts_of_any_width_are_modules(widths, depth, number_is_known):
     number = len(widths) if number_is_known else None
-    found = modularity_report(parts(*widths, depth=depth), modules=number, orientation="inputs-first")
-    assert found.verdict.word == "modular"
-    assert found.modules == len(widths)
-    assert found.labels[0].tolist() == found.labels[-1].tolist() == truth(*widths)
-    assert found.mass == pytest.approx(1)
-    assert "M5" not in [pitfall.code for pitfall in found.warnings]
-    assert found.disconnection_p <= 0.05
+    report = modularity_report(parts(*widths, depth=depth), modules=number, orientation="inputs-first")
+    assert report.verdict.word == "modular"
+    assert report.modules == len(widths)
+    assert report.labels[0].tolist() == report.labels[-1].tolist() == truth(*widths)
+    assert report.mass == pytest.approx(1)
+    assert "M5" not in [pitfall.code for pitfall in report.warnings]
+    assert report.disconnection_p <= 0.05
 
 
 @pytest.mark.parametrize("scale", [100.0, 0.01])
 def test_the_scale_of_one_part_kills_nobody(scale):
-    found = modularity_report(parts(8, 8, 8, scales=[1.0, scale, 1.0]))
-    assert all(mask.all() for mask in found.live)
-    assert found.labels[0].tolist() == truth(8, 8, 8)
-    assert found.verdict.word == "modular"
+    report = modularity_report(parts(8, 8, 8, scales=[1.0, scale, 1.0]))
+    assert all(mask.all() for mask in report.live)
+    assert report.labels[0].tolist() == truth(8, 8, 8)
+    assert report.verdict.word == "modular"
 
 
 def test_the_scale_of_one_part_kills_nobody_if_parts_are_loosely_connected():
@@ -63,8 +63,8 @@ def test_weak_units_of_a_scaled_part_are_dead_still():
     weak = [int(np.flatnonzero(weights[0][0])[0]), int(np.flatnonzero(weights[0][-1])[0])]  # one of each part
     for unit in weak:
         weights[0][:, unit] *= 1e-6
-    found = modularity_report(weights)
-    assert sorted(np.flatnonzero(~found.live[1])) == sorted(weak)
+    report = modularity_report(weights)
+    assert sorted(np.flatnonzero(~report.live[1])) == sorted(weak)
 
 
 def test_more_parts_than_modules_are_grouped():
@@ -94,6 +94,6 @@ def test_single_and_dead_units_are_not_parts():
 
 def test_tiny_nets_fall_apart_by_chance():
     assert disconnection_p_value((np.eye(2),), all_live((np.eye(2),)), permutations=100) > 0.2
-    found = modularity_report([np.eye(2)])
-    assert found.modules == 2
-    assert found.verdict.word == "undecided"
+    report = modularity_report([np.eye(2)])
+    assert report.modules == 2
+    assert report.verdict.word == "undecided"

@@ -39,10 +39,10 @@ def test_searching_again_is_the_harder_comparison(dense):
     weights = tuple(dense())
     live = all_live(weights)
     find = module_search(weights, live, modules=4, inputs=None, outputs=None, seed=0).find
-    found = newman_with_nulls(weights, live, find(weights), find, permutations=20, searches=20)
-    assert found.kept.mean == pytest.approx(0, abs=0.05)
-    assert found.searched.mean > found.kept.mean + 3 * found.kept.std
-    assert (found.kept.shuffles, found.searched.shuffles) == (20, 20)
+    newman = newman_with_nulls(weights, live, find(weights), find, permutations=20, searches=20)
+    assert newman.kept.mean == pytest.approx(0, abs=0.05)
+    assert newman.searched.mean > newman.kept.mean + 3 * newman.kept.std
+    assert (newman.kept.shuffles, newman.searched.shuffles) == (20, 20)
 
 
 def test_numbers_follow_the_units():

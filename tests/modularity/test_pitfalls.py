@@ -10,12 +10,12 @@ RNG = np.random.default_rng(0)
 
 
 def codes(report):
-    return [found.code for found in report.warnings]
+    return [pitfall.code for pitfall in report.warnings]
 
 
 def message(report, code):
-    (found,) = [found.message for found in report.warnings if found.code == code]
-    return found
+    (results,) = [results.message for results in report.warnings if results.code == code]
+    return results
 
 
 def even(modules, units=6):
@@ -31,12 +31,12 @@ def test_a_clean_net_has_none():
     assert "Keep in mind" not in str(modularity_report(even(4), inputs="own"))
 
 
-def test_dead_units_are_told():
+def test_dead_units_are_reported():
     weights = even(4)
     weights[0][:, ::2] *= 1e-6
-    found = modularity_report(weights, inputs="own", threshold=0.02)
-    assert message(found, "M1").startswith("dead units were left out (12 of 24 in hidden 1; weaker than 2%")
-    assert "only few units" not in message(found, "M1")
+    report = modularity_report(weights, inputs="own", threshold=0.02)
+    assert message(report, "M1").startswith("dead units were left out (12 of 24 in hidden 1; weaker than 2%")
+    assert "only few units" not in message(report, "M1")
     weights[1][:, 1::2] *= 1e-6
     weights[1][:, ::6] *= 1e-6
     assert "only few units carry its function" in message(modularity_report(weights, inputs="own"), "M1")
@@ -53,24 +53,24 @@ def test_unequal_modules():
 
 
 def test_modules_that_do_not_go_through(dense):
-    found = modularity_report(
+    report = modularity_report(
         dense((2, *[12] * 8, 2)), modules=3
     )  # a deep net falls into early and late layers
-    assert "has no unit among" in message(found, "M4")
-    assert "pieces of a deep net by depth" in message(found, "M4")
+    assert "has no unit among" in message(report, "M4")
+    assert "pieces of a deep net by depth" in message(report, "M4")
 
 
 def test_modules_by_chance():
-    found = modularity_report([np.eye(2)], inputs="own")
-    assert "these may be there by chance" in message(found, "M5")
+    report = modularity_report([np.eye(2)], inputs="own")
+    assert "these may be there by chance" in message(report, "M5")
     assert "z is undefined" in message(modularity_report([np.ones((2, 2))], inputs="own"), "M5")
 
 
 def test_a_gap_that_means_nothing(dense):
-    found = modularity_report(dense(), inputs="own")
-    assert found.collapsed[1, 4] == pytest.approx(1, abs=1e-6)
-    assert "have λ5 = 1 and so a gap after λ4 for any weights" in message(found, "M6")
-    assert "M7" not in codes(found)
+    report = modularity_report(dense(), inputs="own")
+    assert report.collapsed[1, 4] == pytest.approx(1, abs=1e-6)
+    assert "have λ5 = 1 and so a gap after λ4 for any weights" in message(report, "M6")
+    assert "M7" not in codes(report)
 
 
 def test_cosines_ignore_size():
@@ -78,23 +78,23 @@ def test_cosines_ignore_size():
     weights[0][:, ::2] = 0.04 * RNG.uniform(
         0.9, 1, size=weights[0][:, ::2].shape
     )  # weak units that read all alike
-    found = modularity_report(weights, inputs="own", threshold=0.001)
-    assert found.score[0] > 0.95
-    assert "cosines ignore size" in message(found, "M7")
+    report = modularity_report(weights, inputs="own", threshold=0.001)
+    assert report.score[0] > 0.95
+    assert "cosines ignore size" in message(report, "M7")
 
 
 def test_layers_smaller_than_the_modules():
     weights = [*even(4), np.ones((4, 2))]
-    found = modularity_report(weights, inputs="own")
-    assert message(found, "M8") == "spectra were left out: outputs has 2 live units, fewer than 4 modules"
-    assert found.collapsed is found.raw is None
-    assert "λ" not in "".join(str(found).split("Keep in mind")[0])
-    assert found.page()
+    report = modularity_report(weights, inputs="own")
+    assert message(report, "M8") == "spectra were left out: outputs has 2 live units, fewer than 4 modules"
+    assert report.collapsed is report.raw is None
+    assert "λ" not in "".join(str(report).split("Keep in mind")[0])
+    assert report.page()
 
 
 def test_outputs_in_another_order():
-    found = modularity_report(even(3), inputs="own", outputs=[1, 0, 2])
-    assert message(found, "M9").startswith("outputs 0, 1: inputs of another module reach them far more")
+    report = modularity_report(even(3), inputs="own", outputs=[1, 0, 2])
+    assert message(report, "M9").startswith("outputs 0, 1: inputs of another module reach them far more")
     assert "M9" not in codes(modularity_report(even(3), inputs="own", outputs="own"))
 
 
@@ -112,8 +112,8 @@ def test_small_weights_that_are_needed():
     biases = [np.zeros(matrix.shape[1]) for matrix in weights]
     settings = {"biases": biases, "activation": "linear", "x": x, "inputs": "own", "outputs": "own"}
     y = x @ weights[0] @ weights[1] @ weights[2]
-    found = modularity_report(weights, y=y + 1e-3 * RNG.normal(size=y.shape), **settings)
-    assert found.verdict.word == "modular"
-    assert "small but needed" in message(found, "M11")
+    report = modularity_report(weights, y=y + 1e-3 * RNG.normal(size=y.shape), **settings)
+    assert report.verdict.word == "modular"
+    assert "small but needed" in message(report, "M11")
     wrong = modularity_report(weights, y=-y, **settings)
     assert "do weights, biases, activation and data belong together?" in message(wrong, "M12")

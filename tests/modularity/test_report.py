@@ -12,7 +12,7 @@ from recombine.modularity.pitfalls import _layers
 from recombine.report import number_ranges, svg_bytes
 
 
-def test_words_fit_the_line(blocks, dense):
+def test_lines_fit_the_width(blocks, dense):
     for report in (
         modularity_report(blocks(4), modules=4),
         modularity_report(dense((9, 40, 9)), inputs="own"),
@@ -68,7 +68,7 @@ def test_plain_values_are_json(dense):
     assert plain["newman"]["searched"]["shuffles"] == 20
     assert plain["behaviour"] is None
     assert plain["verdict"]["bounds"] == {"modular": 0.95, "mixed": 0.75, "z": 3.0}
-    assert {warning["code"] for warning in plain["warnings"]} == {found.code for found in report.warnings}
+    assert {warning["code"] for warning in plain["warnings"]} == {pitfall.code for pitfall in report.warnings}
 
 
 def test_many_modules_are_listed_in_part(blocks):

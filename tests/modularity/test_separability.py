@@ -1,4 +1,4 @@
-"""Nets that run: errors before and after cutting, derivatives, and modules as nets of their own."""
+"""Nets that run: errors before and after cutting, derivatives, and modules as separate nets."""
 
 import numpy as np
 import pytest
@@ -16,51 +16,57 @@ def runnable(blocks, between=0.0, **settings):
     biases = [np.linspace(-1, 1, matrix.shape[1]) for matrix in weights]
     net = Perceptron(tuple(weights), tuple(biases), np.tanh)
     noise = 0.01 * RNG.normal(size=(300, 3))
-    given = {"biases": biases, "activation": "tanh", "x": X, "y": net(X) + noise, "inputs": "own"} | settings
-    return net, modularity_report(weights, **given)
+    arguments = {
+        "biases": biases,
+        "activation": "tanh",
+        "x": X,
+        "y": net(X) + noise,
+        "inputs": "own",
+    } | settings
+    return net, modularity_report(weights, **arguments)
 
 
 def test_cutting_a_modular_net_changes_nothing(blocks):
-    net, found = runnable(blocks)
-    test = found.separability
+    net, report = runnable(blocks)
+    test = report.separability
     assert test.error == pytest.approx(1e-4, rel=0.2)
     assert test.pruned == pytest.approx(test.error, rel=0.05)  # dead units have become biases
     assert test.ratio == pytest.approx(1, abs=0.05)
     assert test.constant > 0.1
     assert test.jacobian_ratio == pytest.approx(0, abs=1e-6)
-    for module in found.extract():
+    for module in report.extract():
         assert module.inputs.tolist() == module.outputs.tolist() == [module.number]
         assert module(X)[:, 0] == pytest.approx(net(X)[:, module.number], abs=0.1)
 
 
 def test_cutting_a_mixed_net_costs(blocks):
-    _, found = runnable(blocks, between=0.5, outputs="own")
-    assert found.separability.ratio > 100
-    assert found.separability.jacobian_ratio > 0.1
-    assert f"{found.separability.constant:.1f}"[:2] in str(found)
+    _, report = runnable(blocks, between=0.5, outputs="own")
+    assert report.separability.ratio > 100
+    assert report.separability.jacobian_ratio > 0.1
+    assert f"{report.separability.constant:.1f}"[:2] in str(report)
 
 
 def test_inputs_alone_give_derivatives_and_activity(blocks):
-    _, found = runnable(blocks, y=None)
-    assert found.by_activity
-    assert found.separability.error is found.separability.pruned is found.separability.ratio is None
-    assert found.separability.jacobian_ratio == pytest.approx(0, abs=1e-6)
-    assert "derivatives" in str(found)
-    assert "constant prediction" not in str(found)
+    _, report = runnable(blocks, y=None)
+    assert report.by_activity
+    assert report.separability.error is report.separability.pruned is report.separability.ratio is None
+    assert report.separability.jacobian_ratio == pytest.approx(0, abs=1e-6)
+    assert "derivatives" in str(report)
+    assert "constant prediction" not in str(report)
 
 
 def test_without_data_modules_can_be_extracted_but_not_tested(blocks):
-    _, found = runnable(blocks, x=None, y=None)
-    assert found.separability is None
-    assert len(found.extract()) == 3
+    _, report = runnable(blocks, x=None, y=None)
+    assert report.separability is None
+    assert len(report.extract()) == 3
 
 
 def test_one_module_has_no_ratio_of_derivatives():
     weights = [np.ones((2, 3)), np.ones((3, 1))]
-    found = modularity_report(
+    report = modularity_report(
         weights, biases=[np.zeros(3), np.zeros(1)], activation="relu", x=X[:, :2], modules=2
     )
-    assert found.separability.jacobian_ratio is None or found.separability.jacobian_ratio >= 0
+    assert report.separability.jacobian_ratio is None or report.separability.jacobian_ratio >= 0
     alone = modularity_report(weights, biases=[np.zeros(3), np.zeros(1)], activation="relu", x=X[:, :2])
     assert alone.modules == 1
     assert alone.separability.jacobian_ratio is None

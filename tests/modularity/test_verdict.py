@@ -11,29 +11,29 @@ from recombine.modularity.verdict import MIXED, MODULAR
     ("between", "word"), [(0.0, "modular"), (0.05, "modular"), (0.2, "partly modular"), (1.0, "mixed")]
 )
 def test_weight_between_modules_decides(blocks, between, word):
-    found = modularity_report(blocks(4, between=between), inputs="own", outputs="own")
-    assert found.verdict.word == word
-    least = np.nanmin(found.score)
-    assert (least >= MODULAR, MIXED <= least < MODULAR, least < MIXED)[
+    report = modularity_report(blocks(4, between=between), inputs="own", outputs="own")
+    assert report.verdict.word == word
+    lowest = np.nanmin(report.score)
+    assert (lowest >= MODULAR, MIXED <= lowest < MODULAR, lowest < MIXED)[
         ["modular", "partly modular", "mixed"].index(word)
     ]
-    assert found.verdict.layer == int(np.nanargmin(found.score))
-    reason = f"layer {found.verdict.layer + 1}" if between else "without any connection between them"
-    assert reason in str(found.verdict)
+    assert report.verdict.layer == int(np.nanargmin(report.score))
+    reason = f"layer {report.verdict.layer + 1}" if between else "without any connection between them"
+    assert reason in str(report.verdict)
 
 
 def test_one_mixed_layer_is_enough(blocks):
     weights = blocks(4)
     weights[2] = np.random.default_rng(0).normal(size=weights[2].shape)
-    found = modularity_report(weights, inputs="own", outputs="own")
-    assert found.verdict.word == "mixed"
-    assert found.score[0] == pytest.approx(1)
+    report = modularity_report(weights, inputs="own", outputs="own")
+    assert report.verdict.word == "mixed"
+    assert report.score[0] == pytest.approx(1)
 
 
 def test_a_tiny_net_is_not_decided():
-    found = modularity_report([np.eye(2)], inputs="own")
-    assert found.verdict.word == "undecided"
-    assert "hardly less" in str(found.verdict)
+    report = modularity_report([np.eye(2)], inputs="own")
+    assert report.verdict.word == "undecided"
+    assert "hardly less" in str(report.verdict)
 
 
 def test_published_bounds():

@@ -65,15 +65,15 @@ def test_a_link_reads_what_its_layer_sees() -> None:
 
 def test_a_stage_that_is_more_than_a_map_has_no_link() -> None:
     net = eqx.filter_eval_shape(lambda: film_net(frames=2, widths=(4, 8), blocks=1, key=KEY))
-    found = [(link.source, link.target) for link in links(net)]
-    assert found == [(None, "stem"), ("pool", "head"), ("head", "output")]
+    results = [(link.source, link.target) for link in links(net)]
+    assert results == [(None, "stem"), ("pool", "head"), ("head", "output")]
 
 
 def test_every_map_counts_wherever_it_stands() -> None:
     net = eqx.filter_eval_shape(lambda: film_net(frames=2, widths=(4, 8), blocks=1, key=KEY))
-    found = weighted_layers(net)
+    result = weighted_layers(net)
     kernels = [leaf for leaf in jax.tree.leaves(net) if hasattr(leaf, "ndim") and leaf.ndim in {2, 4}]
-    assert sorted(layer.weight.shape for layer in found) == sorted(leaf.shape for leaf in kernels)
+    assert sorted(layer.weight.shape for layer in result) == sorted(leaf.shape for leaf in kernels)
 
 
 def test_other_weights_into_the_same_net() -> None:

@@ -84,8 +84,8 @@ def test_cnn_encoder() -> None:
     for c_in, c_out in ((1, 32), (32, 64), (64, 128)):
         layers += [nn.Conv2d(c_in, c_out, 3, 2, 1), nn.ReLU()]
     dense = [ChannelsLast(), nn.Flatten(), nn.Linear(2048, 128), nn.ReLU(), nn.Linear(128, 3)]
-    pictures = normal(2, 28, 28, 1)
-    assert_same(net, nn.Sequential(*layers, *dense), pictures, peer_x=pictures.transpose(0, 3, 1, 2))
+    images = normal(2, 28, 28, 1)
+    assert_same(net, nn.Sequential(*layers, *dense), images, peer_x=images.transpose(0, 3, 1, 2))
 
 
 @pytest.mark.parametrize("deep", [False, True])

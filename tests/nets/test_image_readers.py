@@ -22,7 +22,7 @@ KEY = jax.random.key(0, impl="rbg")  # compiles faster
 RNG = np.random.default_rng(0)
 
 
-def pictures(*shape: int) -> np.ndarray:
+def random_images(*shape: int) -> np.ndarray:
     return RNG.normal(size=shape).astype(np.float32)
 
 
@@ -66,7 +66,10 @@ def test_convnet(train: bool) -> None:
     flat = [nn.MaxPool2d(2), LastAxis(back=False), nn.Flatten()]
     dense = [nn.Linear(40, 7), nn.ReLU(), nn.Linear(7, 6), nn.ReLU(), nn.Linear(6, 1)]
     assert_same(
-        net, nn.Sequential(LastAxis(back=True), *maps, *flat, *dense), pictures(4, 13, 16, 2), train=train
+        net,
+        nn.Sequential(LastAxis(back=True), *maps, *flat, *dense),
+        random_images(4, 13, 16, 2),
+        train=train,
     )
 
 
@@ -92,7 +95,7 @@ def test_resnet(train: bool) -> None:
     blocks = [Block(3, 3, 1), Block(3, 3, 1), Block(3, 4, 2), Block(4, 4, 1)]
     head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 1)]
     module = nn.Sequential(LastAxis(back=True), *stem, *blocks, *head)
-    assert_same(net, module, pictures(3, 8, 8, 2), train=train)
+    assert_same(net, module, random_images(3, 8, 8, 2), train=train)
 
 
 class Layer(nn.Module):
@@ -130,7 +133,7 @@ class Transformer(nn.Module):
 def test_vision_transformer() -> None:
     settings = {"patch": 2, "width": 8, "depth": 2, "heads": 2, "head": 5, "hidden": 6}
     net = image_vit(size=(4, 6), channels=3, **settings, key=KEY)
-    assert_same(net, Transformer(net), pictures(3, 4, 6, 3), train=False)
+    assert_same(net, Transformer(net), random_images(3, 4, 6, 3), train=False)
 
 
 @pytest.mark.parametrize(("width", "features"), [(28, 2304), (48, 6144)])
@@ -153,7 +156,7 @@ def test_published_sizes_of_the_others() -> None:
     assert parameter_count(vit) == tokens + 4 * layer + 2 * 256 + 257
 
 
-def test_pictures_are_moved_and_mirrored_in_training_only() -> None:
+def test_images_are_moved_and_mirrored_in_training_only() -> None:
     x = jnp.arange(2 * 6 * 6 * 4, dtype=jnp.float32).reshape(2, 6, 6, 4)
     stage = CropAndFlip(2, (-1.0, -2.0))
     np.testing.assert_array_equal(stage(x), x)
@@ -166,7 +169,7 @@ def test_pictures_are_moved_and_mirrored_in_training_only() -> None:
             assert len(inside) > 0
             assert np.isin(inside, whole).all()
     far = [np.asarray(stage(x, key=jax.random.key(i))) for i in range(8)]
-    assert len({picture.tobytes() for picture in far}) == 8
+    assert len({image.tobytes() for image in far}) == 8
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,12 @@ def test_attention() -> None:
     assert not flat(ours.merge.bias).any()
 
 
-def test_normalised_perceptron_is_drawn_as_by_he() -> None:
+def test_normalised_perceptron_uses_he_initialisation() -> None:
     net = mlp(inputs=50, width=80, depth=1, outputs=3, normalise=True, key=KEY)
     np.testing.assert_allclose(flat(net.layers[0].weight).var(), 2 / 50, rtol=0.1)
 
 
-def test_rotation_decoder_is_drawn_as_by_he_with_zero_biases() -> None:
+def test_rotation_decoder_uses_he_initialisation_with_zero_biases() -> None:
     net = rotation_decoder(inputs=2, width=16, deep=True, key=KEY)
     stages = dict(net.stages)
     dense, up, refine = stages["dense"].layers[0], stages["up0"], stages["refine"]

@@ -23,14 +23,14 @@ def slow_matrix(canvas: FactorCanvas, level: int) -> np.ndarray:
     spectrum, columns, rows = (np.asarray(a[level]) for a in (canvas.spectrum, canvas.columns, canvas.rows))
     height, rank = columns.shape
     width = rows.shape[1]
-    picture = np.zeros((height, width))
+    image = np.zeros((height, width))
     for j in range(rank):
         left = columns[:, j] / np.sqrt(sum(v**2 for v in columns[:, j]))
         right = rows[j] / np.sqrt(sum(v**2 for v in rows[j]))
         for r in range(height):
             for c in range(width):
-                picture[r, c] += spectrum[j] * left[r] * right[c]
-    return picture
+                image[r, c] += spectrum[j] * left[r] * right[c]
+    return image
 
 
 @pytest.mark.parametrize(("height", "width"), [(3, 3), (3, 5)])
@@ -40,13 +40,13 @@ def test_a_canvas_is_its_decomposition_even_when_vectors_are_not_unit(height: in
     np.testing.assert_allclose(jnp.linalg.norm(canvas.columns, axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(jnp.linalg.norm(canvas.rows, axis=2), 1, rtol=1e-5)
     scaled = jax.tree.map(lambda leaf: 3 * leaf, canvas)
-    for picture, level in zip(scaled(jnp.eye(3)), range(3), strict=True):
-        np.testing.assert_allclose(picture, slow_matrix(scaled, level), atol=1e-5)
-        np.testing.assert_allclose(picture, 3 * slow_matrix(canvas, level), atol=1e-5)
+    for image, level in zip(scaled(jnp.eye(3)), range(3), strict=True):
+        np.testing.assert_allclose(image, slow_matrix(scaled, level), atol=1e-5)
+        np.testing.assert_allclose(image, 3 * slow_matrix(canvas, level), atol=1e-5)
 
 
-def test_three_factors_on_a_picture_that_is_not_square() -> None:
-    net = render_net(levels=(3, 2, 3), picture=(3, 5), hidden=1, key=KEY)
+def test_three_factors_on_an_image_that_is_not_square() -> None:
+    net = render_net(levels=(3, 2, 3), size=(3, 5), hidden=1, key=KEY)
     codes = one_hot_rows(3, 2, 3, rows=6)
     output, stages = eqx.filter_jit(trace)(net, jnp.asarray(codes))
     assert output.shape == (6, 3, 5)

@@ -109,10 +109,10 @@ def test_batch_normalisation_leaves_filling_rows_out() -> None:
     output, _, after = observe(net, x, key=KEY, weight=weight)
     alone, _, expected = observe(net, x[:4], key=KEY)
     np.testing.assert_allclose(output[:4], alone, atol=1e-5)
-    for got, wanted in zip(
+    for actual, wanted in zip(
         *(jax.tree.leaves(eqx.filter(net, eqx.is_array)) for net in (after, expected)), strict=True
     ):
-        np.testing.assert_allclose(got, wanted, atol=1e-6)
+        np.testing.assert_allclose(actual, wanted, atol=1e-6)
 
 
 def test_buffers_are_not_trained() -> None:

@@ -80,7 +80,7 @@ def test_numpy_jax_and_torch_agree(alpha: float) -> None:
             pushed_activity_of(a, lambda v: 2 * v[:, 1:] - v[:, :1], alpha=alpha),
         ]
 
-    (value, slopes), found = ours(a, w)
+    (value, slopes), result = ours(a, w)
     ta, tw = (torch.tensor(array, requires_grad=True) for array in (a, w))
     theirs = weighted_activity_of(ta, tw, alpha=alpha)
     theirs.backward()
@@ -89,30 +89,28 @@ def test_numpy_jax_and_torch_agree(alpha: float) -> None:
     for slope, tensor in zip(slopes, (ta, tw), strict=True):
         assert np.isfinite(slope).all()
         np.testing.assert_allclose(slope, 0 if tensor.grad is None else tensor.grad, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(found, forms(a), rtol=1e-5)
+    np.testing.assert_allclose(result, forms(a), rtol=1e-5)
     np.testing.assert_allclose(forms(torch.tensor(a)), forms(a), rtol=1e-5)
 
 
 def test_a_convolution_in_torch() -> None:
     rng = np.random.default_rng(0)
-    pictures, kernel = rng.normal(size=(2, 3, 5, 6)), rng.normal(size=(4, 3, 3, 3))
+    images, kernel = rng.normal(size=(2, 3, 5, 6)), rng.normal(size=(4, 3, 3, 3))
     push = torch.nn.functional.conv2d
-    theirs = pushed_activity_of(
-        torch.tensor(pictures), lambda v: push(v, torch.tensor(kernel) ** 2, padding=1)
-    )
-    ours = _conv_by_hand(pictures.transpose(0, 2, 3, 1), kernel.transpose(2, 3, 1, 0), stride=1, padding=1)
+    theirs = pushed_activity_of(torch.tensor(images), lambda v: push(v, torch.tensor(kernel) ** 2, padding=1))
+    ours = _conv_by_hand(images.transpose(0, 2, 3, 1), kernel.transpose(2, 3, 1, 0), stride=1, padding=1)
     assert theirs.item() == pytest.approx(ours)
 
 
-def _conv_by_hand(pictures: np.ndarray, kernel: np.ndarray, *, stride: int, padding: int) -> float:
-    """Σ over output pixels of Σ a² w², pictures `(batch, height, width, channels)`."""
-    padded = np.pad(pictures, [(0, 0), (padding, padding), (padding, padding), (0, 0)])
+def _conv_by_hand(images: np.ndarray, kernel: np.ndarray, *, stride: int, padding: int) -> float:
+    """Σ over output pixels of Σ a² w², images `(batch, height, width, channels)`."""
+    padded = np.pad(images, [(0, 0), (padding, padding), (padding, padding), (0, 0)])
     k, total = kernel.shape[0], 0.0
     for top in range(0, padded.shape[1] - k + 1, stride):
         for left in range(0, padded.shape[2] - k + 1, stride):
             patch = padded[:, top : top + k, left : left + k]
             total += np.einsum("bhwi,hwio->", patch**2, kernel**2)
-    return total / len(pictures)
+    return total / len(images)
 
 
 @pytest.mark.parametrize(("stride", "padding"), [(1, 0), (1, 1), (2, 1)])
@@ -121,10 +119,10 @@ def test_a_convolution_by_brute_force(stride: int, padding: int) -> None:
     second = Conv2d(2, 4, 3, stride=stride, padding=padding, key=keys[1])
     net = Net(("first", "output"), (Chain(Conv2d(1, 2, 3, padding=1, key=keys[0]), leaky_relu), second))
     x = np.random.default_rng(0).normal(size=(2, 5, 7, 1)).astype(np.float32)
-    stages, found = penalised(net, x)
-    pictures, kernel = np.asarray(stages["first"], float), np.asarray(second.weight, float)
-    expected = _conv_by_hand(pictures, kernel, stride=stride, padding=padding)
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    stages, penalties = penalised(net, x)
+    images, kernel = np.asarray(stages["first"], float), np.asarray(second.weight, float)
+    expected = _conv_by_hand(images, kernel, stride=stride, padding=padding)
+    np.testing.assert_allclose(penalties, expected, rtol=1e-5)
 
 
 @eqx.filter_jit
@@ -134,27 +132,29 @@ def penalised(net: Any, x: Any, **settings: Any) -> tuple[dict[str, jax.Array], 
     return stages, weighted_activity(net, stages, None, **settings)
 
 
-def test_a_dense_layer_behind_a_flattened_picture_and_tokens() -> None:
+def test_a_dense_layer_behind_a_flattened_image_and_tokens() -> None:
     keys = jax.random.split(KEY, 3)
     dense = Linear(2 * 5 * 5, 3, key=keys[1])
     conv = Chain(Conv2d(1, 2, 3, padding=1, key=keys[0]), leaky_relu)
     net = Net(("pixels", "output"), (conv, Chain(Reshape((-1,)), dense)))
-    stages, found = penalised(net, np.ones((2, 5, 5, 1), np.float32))
+    stages, penalties = penalised(net, np.ones((2, 5, 5, 1), np.float32))
     expected = weighted_activity_of(np.asarray(stages["pixels"]).reshape(2, -1), np.asarray(dense.weight))
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(penalties, expected, rtol=1e-5)
     x = np.random.default_rng(0).normal(size=(2, 6, 4)).astype(np.float32)
     tokens = Net(("tokens", "output"), (leaky_relu, Linear(4, 3, key=keys[2])))
-    stages, found = penalised(tokens, x)
+    stages, penalties = penalised(tokens, x)
     a, weight = np.asarray(stages["tokens"]), np.asarray(tokens.layers[1].weight)
-    np.testing.assert_allclose(found, sum(weighted_activity_of(a[:, t], weight) for t in range(6)), rtol=1e-5)
+    np.testing.assert_allclose(
+        penalties, sum(weighted_activity_of(a[:, t], weight) for t in range(6)), rtol=1e-5
+    )
 
 
 def test_a_block_layer_counts_as_its_matrix() -> None:
     keys = jax.random.split(KEY)
     hidden, block = Chain(Linear(3, 6, key=keys[0]), leaky_relu), BlockLinear(2, 3, 2, key=keys[1])
-    stages, found = penalised(Net(("h", "o"), (hidden, block)), arrays(units=3)[0])
+    stages, penalties = penalised(Net(("h", "o"), (hidden, block)), arrays(units=3)[0])
     expected = weighted_activity_of(np.asarray(stages["h"]), np.asarray(block.matrix))
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(penalties, expected, rtol=1e-5)
 
 
 def slopes(function: Any, at: jax.Array, step: float = 1e-6) -> np.ndarray:
@@ -265,7 +265,7 @@ def equal_nets() -> dict[str, tuple[Any, Net, np.ndarray]]:
 
 
 @pytest.mark.parametrize("kind", ["MLP", "Sequential"])
-def test_nets_of_equinox_cost_what_equal_nets_of_ours_cost(kind: str) -> None:
+def test_equinox_nets_have_the_penalty_of_equal_nets_of_ours(kind: str) -> None:
     theirs, ours, x = equal_nets()[kind]
     y = x.transpose(0, 3, 1, 2) if x.ndim == 4 else x
 
@@ -286,11 +286,11 @@ def test_decay_reaches_transposed_convolutions() -> None:
     net = cnn_decoder(inputs=4, width=2, depth=2, key=KEY)
     kernels = [leaf for leaf in jax.tree.leaves(eqx.filter(net, eqx.is_array)) if leaf.ndim == 4]
     expected = sum((np.asarray(kernel) ** 2).sum() for kernel in kernels)
-    found, weighted = eqx.filter_jit(
+    result, weighted = eqx.filter_jit(
         lambda net: (l2(net, {}, None), weighted_activity(net, jnp.ones((2, 4))))
     )(net)
     assert len(kernels) == 4
-    assert float(found) == pytest.approx(expected, rel=1e-5)
+    assert float(result) == pytest.approx(expected, rel=1e-5)
     assert weighted > 0
 
 

@@ -23,7 +23,7 @@ def test_training_with_both_penalties_against_torch() -> None:
     )
     task, module = modular_task(train=60, test=10), peers.LeakyNet(4, 8, 8, 8, 4)
     peers.load_weights(module, net(key=jax.random.fold_in(jax.random.key(0), 0)))
-    found = peers.train(
+    result = peers.train(
         module,
         torch.tensor(task.inputs),
         torch.tensor(task.targets),
@@ -32,6 +32,6 @@ def test_training_with_both_penalties_against_torch() -> None:
         penalty=lambda: module.penalty(weighted=0.1, squares=0.01),
     )
     fitted = fit(net, task, recipe)
-    np.testing.assert_allclose(fitted.curves["train"][0], found, rtol=1e-4)
+    np.testing.assert_allclose(fitted.curves["train"][0], result, rtol=1e-4)
     for ours, layer in zip(weight_matrices(fitted.net()), module.layers, strict=True):
         np.testing.assert_allclose(ours, layer.weight.detach().numpy().T, rtol=1e-3, atol=1e-5)

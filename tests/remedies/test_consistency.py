@@ -22,10 +22,10 @@ Z = jnp.asarray(RNG.random((6, 3, 2)).astype(np.float32))
 
 
 def test_the_best_order_is_that_of_the_hungarian_method() -> None:
-    wanted, found = RNG.normal(size=(2, 5, 4, 3))
-    got = matched_distance(jnp.asarray(wanted), jnp.asarray(found))
+    target, result = RNG.normal(size=(2, 5, 4, 3))
+    got = matched_distance(jnp.asarray(target), jnp.asarray(result))
     for row in range(5):
-        apart = ((wanted[row][:, None] - found[row][None]) ** 2).sum(axis=-1)
+        apart = ((target[row][:, None] - result[row][None]) ** 2).sum(axis=-1)
         np.testing.assert_allclose(got[row], apart[linear_sum_assignment(apart)].mean(), rtol=1e-5)
 
 
@@ -45,7 +45,7 @@ class Scaled(eqx.Module):
 
 
 def autoencoder(encoder: float, decoder: float) -> Net:
-    """Pictures are slots."""
+    """Images are slots."""
     layers = (Scaled(jnp.float32(encoder)), lambda z: z, Scaled(jnp.float32(decoder)))
     return Net(("encoding", "slots", "output"), layers)
 

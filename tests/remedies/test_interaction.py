@@ -99,13 +99,13 @@ def test_the_contrast_against_the_whole_jacobian() -> None:
     lengths = np.linalg.norm(jacobian, axis=-1)
     pairs = [lengths[..., j] * lengths[..., k] for j in range(SLOTS) for k in range(j + 1, SLOTS)]
     expected = np.sum(pairs, axis=0).sum(axis=1)
-    found = compositional_contrast(as_net(entangled), {"slots": Z}, None)
-    np.testing.assert_allclose(found, expected.mean(), rtol=1e-4)
+    value = compositional_contrast(as_net(entangled), {"slots": Z}, None)
+    np.testing.assert_allclose(value, expected.mean(), rtol=1e-4)
     first = compositional_contrast(as_net(entangled), {"slots": Z}, None, rows=1)
     np.testing.assert_allclose(first, expected[0], rtol=1e-4)
 
 
-def test_slots_with_pixels_of_their_own_have_no_contrast() -> None:
+def test_slots_with_separate_pixels_have_no_contrast() -> None:
     assert compositional_contrast(as_net(by_pixels), {"slots": Z}, None) < 1e-4
     assert compositional_contrast(as_net(additive), {"slots": Z}, None) > 0.1
 
@@ -120,9 +120,9 @@ def exact_cross_energy(decoder: Any, z: jax.Array) -> np.ndarray:
 def test_cross_hessians_are_drawn_without_bias() -> None:
     draws = 4000
     keys = jax.random.split(KEY, draws)
-    found = np.asarray(jax.jit(jax.vmap(lambda key: cross_hessian_of(entangled, Z, key=key)))(keys))
-    error = found.std(axis=0) / draws**0.5
-    assert (np.abs(found.mean(axis=0) - exact_cross_energy(entangled, Z)) < 4 * error).all()
+    result = np.asarray(jax.jit(jax.vmap(lambda key: cross_hessian_of(entangled, Z, key=key)))(keys))
+    error = result.std(axis=0) / draws**0.5
+    assert (np.abs(result.mean(axis=0) - exact_cross_energy(entangled, Z)) < 4 * error).all()
 
 
 def test_additive_decoders_have_no_cross_hessian() -> None:

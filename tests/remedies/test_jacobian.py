@@ -35,14 +35,14 @@ def brute_force(net: Net, alpha: float, curvature: Any = None) -> dict[str, floa
     @jax.jit
     def parts(x: jax.Array) -> dict[str, Any]:
         output, stages = trace(net, x[None])
-        found = {}
+        results = {}
         for position, name in enumerate(net.names[:-1]):
             rest = Net(net.names[position + 1 :], net.layers[position + 1 :])
-            found[name] = (
+            results[name] = (
                 stages[name][0],
                 jax.jacobian(lambda a, rest=rest: rest(a[None]).ravel())(stages[name][0]),
             )
-        return {"output": output[0], "stages": found}
+        return {"output": output[0], "stages": results}
 
     totals = dict.fromkeys(net.names[:-1], 0.0)
     for x in X:
@@ -60,7 +60,7 @@ def test_exact_against_brute_force(alpha: float) -> None:
     expected = brute_force(net, alpha)
 
     @jax.jit
-    def found() -> list[jax.Array]:
+    def penalties() -> list[jax.Array]:
         exact = [jacobian_activity(net, X, alpha=alpha, stages=names) for names in (["hidden0"], None)]
         last = [
             penalty(net, X, alpha=alpha, stages=["hidden1"])
@@ -68,7 +68,7 @@ def test_exact_against_brute_force(alpha: float) -> None:
         ]
         return [*exact, *last]
 
-    first, both, last, local = found()
+    first, both, last, local = penalties()
     np.testing.assert_allclose(first, expected["hidden0"], rtol=1e-5)
     np.testing.assert_allclose(both, sum(expected.values()), rtol=1e-5)
     np.testing.assert_allclose(last, expected["hidden1"], rtol=1e-5)

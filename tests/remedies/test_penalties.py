@@ -42,7 +42,7 @@ def test_a_recipe_finds_it_by_its_name() -> None:
     assert list(inspect.signature(weighted_activity).parameters) == ["net", "x", "alpha", "stages"]
 
 
-def test_penalties_of_your_own() -> None:
+def test_custom_penalties() -> None:
     @as_penalty
     def largest(net, outputs, batch, *, stage="hidden0"):
         return jnp.abs(outputs[stage]).max() + 0 * batch[0].sum()

@@ -19,16 +19,16 @@ SHAPES = ((3, 5), (5, 4), (4, 2))
 
 
 def by_a_loop(weights: list[np.ndarray]) -> dict[str, float]:
-    found = {"l1": 0.0, "l2": 0.0, "l12": 0.0, "l21": 0.0}
+    results = {"l1": 0.0, "l2": 0.0, "l12": 0.0, "l21": 0.0}
     for matrix in weights:
         for w in matrix.ravel():
-            found["l1"] += abs(w)
-            found["l2"] += w * w
+            results["l1"] += abs(w)
+            results["l2"] += w * w
     for before, after in pairwise(weights):
         for i in range(before.shape[1]):
-            found["l12"] += sum(abs(before[:, i])) * sum(after[i] ** 2)
-            found["l21"] += sum(before[:, i] ** 2) * sum(abs(after[i]))
-    return found
+            results["l12"] += sum(abs(before[:, i])) * sum(after[i] ** 2)
+            results["l21"] += sum(before[:, i] ** 2) * sum(abs(after[i]))
+    return results
 
 
 def test_the_sums_in_three_frameworks() -> None:

@@ -111,21 +111,21 @@ def drawings() -> dict[str, Any]:
 
 @pytest.fixture
 def table() -> Table:
-    error, place = "error (blank image = 1)", "bump at the right place"
+    error, position = "error (blank image = 1)", "bump at the right place"
     columns = [
         Column("net"),
         Column("seen cells", group=error),
         Column("unseen cells", group=error),
-        Column("seen", "right", place),
-        Column("unseen", "right", place),
+        Column("seen", "right", position),
+        Column("unseen", "right", position),
     ]
     rows = [
         Row(
-            ["ordinary decoder", "0.01 ± 0.00", Badge("0.82 ± 0.06", "bad"), "100 %", "4 %"],
+            ["ordinary decoder", "0.01 ± 0.00", Badge("0.82 ± 0.06", "bad"), "100%", "4%"],
             anchor="ordinary",
         ),
         Row(
-            ["forced rendering", "0.01 ± 0.00", "0.04 ± 0.02", "100 %", "99 %"],
+            ["forced rendering", "0.01 ± 0.00", "0.04 ± 0.02", "100%", "99%"],
             remark="needs **both** penalties",
         ),
     ]

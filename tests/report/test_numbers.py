@@ -61,9 +61,9 @@ def test_small_things() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_labels_are_spread_apart_and_stay_in_order(seed: int) -> None:
-    wanted = np.random.default_rng(seed).uniform(0.0, 10.0, size=6)
-    placed = np.array(spread(list(wanted), gap=1.0, low=0.0, high=10.0))
-    assert (np.argsort(placed) == np.argsort(wanted)).all()
+    expected = np.random.default_rng(seed).uniform(0.0, 10.0, size=6)
+    placed = np.array(spread(list(expected), gap=1.0, low=0.0, high=10.0))
+    assert (np.argsort(placed) == np.argsort(expected)).all()
     assert np.diff(np.sort(placed)).min() >= 1.0 - 1e-9
     assert placed.min() >= 0.0
     assert placed.max() <= 10.0

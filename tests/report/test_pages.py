@@ -24,13 +24,13 @@ class Checker(HTMLParser):
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {key: value or "" for key, value in attrs}
+        results = {key: value or "" for key, value in attrs}
         if tag not in VOID:
             self.open.append(tag)
-        if "id" in found:
-            self.ids.append(found["id"])
+        if "id" in results:
+            self.ids.append(results["id"])
         if tag == "img":
-            self.images.append(found)
+            self.images.append(results)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -48,7 +48,7 @@ def checked(page: Document) -> Checker:
 
 
 def test_the_page_holds_what_was_put_in(checked: Checker) -> None:
-    wanted = [
+    expected = [
         "Can <it> compose?",
         "A plain lead.",
         "Result & more",
@@ -60,7 +60,7 @@ def test_the_page_holds_what_was_put_in(checked: Checker) -> None:
         "hidden text",
         "0, 1, 2",
     ]
-    assert [text for text in wanted if text not in checked.text] == []
+    assert [text for text in expected if text not in checked.text] == []
     assert checked.ids == ["result--more", "ordinary", "errors", "claims", "samples"]
 
 
@@ -92,7 +92,7 @@ def test_the_same_page_is_the_same_file(page: Document, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html"]  # no temporary files
 
 
-def test_markdown_has_its_pictures_beside_it(page: Document, tmp_path: Path) -> None:
+def test_markdown_has_its_pictures_in_a_folder_next_to_it(page: Document, tmp_path: Path) -> None:
     path = page.write(tmp_path / "docs" / "results" / "study.md")
     folder = path.parent / "study"
     names = ["errors.png", "samples.png"]
@@ -103,11 +103,11 @@ def test_markdown_has_its_pictures_beside_it(page: Document, tmp_path: Path) -> 
     assert "study/errors.png" in text
 
 
-def test_markdown_says_the_same(page: Document) -> None:
+def test_markdown_has_the_same_content(page: Document) -> None:
     text = markdown(page, "study")
     assert "# Can \\<it\\> compose?" in text
     assert "\\<script\\>alert(1)\\</script\\> \\& 3 \\* 4 \\* 5 `a < b` **firm**" in text
-    assert '| <a id="ordinary"></a>ordinary decoder | 0.01 ± 0.00 | 0.82 ± 0.06 | 100 % | 4 % |' in text
+    assert '| <a id="ordinary"></a>ordinary decoder | 0.01 ± 0.00 | 0.82 ± 0.06 | 100% | 4% |' in text
     assert "| :--- | :--- | :--- | ---: | ---: |" in text
     assert "error (blank image = 1): seen cells" in text
     assert "- forced rendering: needs **both** penalties" in text

@@ -71,7 +71,7 @@ def test_drawing_leaves_the_users_settings_alone() -> None:
     assert matplotlib.rcParams["font.size"] == before
 
 
-def test_maps_lie_as_pictures_do() -> None:
+def test_maps_have_the_orientation_of_images() -> None:
     grid = np.ones((3, 2))
     grid[2, 0] = 5.0  # x = 2, y = 0: on the right, on top
     _, panels = new_figure()
@@ -154,11 +154,11 @@ def test_fitted_slopes_are_those_of_power_laws() -> None:
 def test_seed_points_show_the_interval_of_the_table() -> None:
     """The bar and the stroke of a group: the given estimate, or the median with its order-statistic interval."""
     values = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 70.0])
-    given = Estimate(13.0, 2.5, 31.0)
+    estimate = Estimate(13.0, 2.5, 31.0)
     _, panels = new_figure()
-    seed_points(panels[0, 0], {"cells": values, "seeds": values}, estimates={"cells": given})
+    seed_points(panels[0, 0], {"cells": values, "seeds": values}, estimates={"cells": estimate})
     lines = [line.get_xdata() for line in panels[0, 0].lines]
-    assert list(lines[0]) == [given.low, given.high]
-    assert set(lines[1]) == {given.value}
+    assert list(lines[0]) == [estimate.low, estimate.high]
+    assert set(lines[1]) == {estimate.value}
     assert list(lines[3]) == [1.0, 70.0]  # the range of seven seeds
     assert set(lines[4]) == {4.0}

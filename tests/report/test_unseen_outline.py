@@ -14,15 +14,15 @@ def _area(polygon: np.ndarray) -> float:
 
 def _edges(polygons: list[np.ndarray]) -> set[tuple[float, float]]:
     """Midpoints of all unit edges."""
-    found = set()
+    result = set()
     for polygon in polygons:
         for start, end in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
             steps = int(np.abs(end - start).sum())
             for step in range(steps):
                 middle = start + (end - start) * (step + 0.5) / steps
-                assert tuple(middle) not in found
-                found.add((float(middle[0]), float(middle[1])))
-    return found
+                assert tuple(middle) not in result
+                result.add((float(middle[0]), float(middle[1])))
+    return result
 
 
 def _true_edges(mask: np.ndarray) -> set[tuple[float, float]]:

@@ -239,7 +239,7 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_finished(start_batch, tmp_pat
     assert len(list(store.results())) >= 1
 
 
-def test_a_script_without_a_main_guard_is_told_so(tmp_path):
+def test_a_script_without_a_main_guard_gets_an_error_that_says_so(tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(BATCH.replace('if __name__ == "__main__":', "if True:"))
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -267,8 +267,8 @@ def test_the_number_of_processes_changes_no_digit(tmp_path):
         )
         for seed in (0, 1)
     ]
-    found = [execute(trials, Store(tmp_path / str(jobs)), jobs=jobs) for jobs in (1, 2)]
-    for one, other in zip(*found, strict=True):
+    results = [execute(trials, Store(tmp_path / str(jobs)), jobs=jobs) for jobs in (1, 2)]
+    for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one.curves["train"], other.curves["train"])
 
 
@@ -281,7 +281,7 @@ def test_every_worker_has_one_core(store, make_trial, jobs):
 
 
 @pytest.mark.parametrize("jobs", [0, 1])
-def test_waiting_for_another_process_is_said(store, make_trial, tmp_path, monkeypatch, caplog, jobs):
+def test_waiting_for_another_process_is_reported(store, make_trial, tmp_path, monkeypatch, caplog, jobs):
     monkeypatch.setattr(trial_queue, "WAIT_SECONDS", 0.3)
     trial, events = make_trial("mean"), []
     lease = store.lease(trial)

@@ -63,14 +63,14 @@ def test_a_dead_process_loses_its_lease_at_once(path, dead_pid):
     lease.release()
 
 
-def test_a_number_that_was_given_to_a_new_process_is_not_the_old_holder(path):
+def test_a_reused_process_number_is_not_the_old_holder(path):
     owner = Owner.current()
     assert is_alive(owner)
     if owner.started:
         assert not is_alive(replace(owner, started="1"))
 
 
-def test_a_holder_that_cannot_be_seen_is_judged_by_its_heartbeat(path):
+def test_an_invisible_holder_is_alive_by_its_heartbeat(path):
     write(path, Owner("another host", 1, "1"))
     assert is_alive(Owner("another host", 1, "1")) is None
     assert acquire(path) is None
@@ -159,7 +159,7 @@ def test_file_systems_without_links(path, monkeypatch, number):
     assert os.listdir(path.parent) == []
 
 
-def test_a_link_whose_answer_was_lost_counts(path, monkeypatch):
+def test_a_link_whose_reply_was_lost_counts(path, monkeypatch):
     real_link = os.link
 
     def link(source, target):

@@ -23,7 +23,7 @@ def the_file(store, trial):
     return store.path / "results" / f"{trial.key}.npz"
 
 
-def test_what_is_put_can_be_got(store, trial):
+def test_stored_results_can_be_read_back(store, trial):
     assert store.get(trial) is None
     assert trial not in store
     result = run_trial(trial)
@@ -70,7 +70,7 @@ def test_a_damaged_file_is_set_aside_and_its_trial_run_again(filled, trial, dama
     np.testing.assert_array_equal(filled.get(trial).values["mean"], result.values["mean"])
 
 
-def test_a_damaged_file_that_cannot_be_moved_is_no_result(filled, trial, monkeypatch):
+def test_a_damaged_file_that_cannot_be_moved_is_not_a_result(filled, trial, monkeypatch):
     truncate(the_file(filled, trial))
 
     def refuse(*args):
@@ -149,7 +149,7 @@ def test_a_store_below_a_regular_file(tmp_path, trial):
         execute([trial], store)
 
 
-def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(filled, trial, monkeypatch):
+def test_an_unreadable_file_does_not_count_as_damaged(filled, trial, monkeypatch):
     def refuse(path):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -172,9 +172,9 @@ def test_listing(filled, trial, make_trial):
 
 def test_all_results_also_those_of_earlier_code(filled, trial):
     filled.put(replace(run_trial(trial), key="0" * 32))
-    found = list(filled.results())
-    assert {result.key for result in found} == {trial.key, "0" * 32}
-    assert {result.trial for result in found} == {trial}
+    value = list(filled.results())
+    assert {result.key for result in value} == {trial.key, "0" * 32}
+    assert {result.trial for result in value} == {trial}
 
 
 def test_results_with_unknown_settings_are_counted_not_lost(filled, monkeypatch):
@@ -211,7 +211,7 @@ def test_strangers_in_the_folder_of_results_are_ignored(filled, trial, make_tria
     assert len(list(results.iterdir())) == 4
 
 
-def test_a_folder_in_the_place_of_a_result_is_no_result(store, trial):
+def test_a_folder_with_a_results_name_is_not_a_result(store, trial):
     the_file(store, trial).mkdir(parents=True)
     assert store.get(trial) is None
 

@@ -108,7 +108,7 @@ def test_key_changes_with_any_value(trial, data):
     assert changed.key != trial.key
 
 
-def test_numbers_that_functions_tell_apart_are_different_trials(make_trial):
+def test_numbers_that_functions_distinguish_give_different_trials(make_trial):
     keys = {make_trial(n=n).key for n in (1, 1.0, True, "1")}
     assert len(keys) == 4
 
@@ -118,7 +118,7 @@ def test_minus_zero_is_zero(make_trial):
     assert math.copysign(1, from_json(canonical_json(make_trial(n=-0.0))).task["n"]) == 1
 
 
-def test_canonical_text_is_what_it_always_was(make_trial):
+def test_canonical_text_has_not_changed(make_trial):
     assert canonical_json(make_trial(n=0.1)) == (
         '{"net":null,"probes":[{"call":"counting_parts:mean","with":{}}],"recipe":null,"seeds":[0,1],'
         '"task":{"call":"counting_parts:numbers","with":{"n":0.1}}}'

@@ -33,11 +33,11 @@ def drain(queue, program=None):
     return costs
 
 
-def test_without_costs_the_order_is_kept_but_for_programs(trials):
+def test_without_costs_only_programs_change_the_order(trials):
     assert drain(TrialQueue(trials)) == [1, 3, 5, 2, 4, 6]
 
 
-def test_longest_first_unless_a_compiled_program_waits_for_a_trial_not_much_shorter(trials):
+def test_longest_first_unless_a_compiled_program_suits_a_similar_trial(trials):
     # 6, then 4 (same program); 2 has it too, but 5 is more than twice as long; then 3 (1 is too short for 2).
     assert drain(TrialQueue(trials, cost)) == [6, 4, 5, 3, 1, 2]
 

@@ -54,7 +54,7 @@ def test_rows_flatten_settings_and_leave_arrays_out():
     assert np.isnan(second["error"])
 
 
-def test_a_value_named_like_a_column_is_kept_beside_it(trial):
+def test_a_value_named_like_a_column_is_kept_next_to_it(trial):
     row = made(trial, {"seed": [7, 8]}).to_rows()[0]
     assert row["seed"] == 0
     assert row["value.seed"] == 7
@@ -76,7 +76,7 @@ def test_arrays_cannot_be_changed(trial):
         ({"x": np.array([{}, {}])}, "numbers, booleans or strings"),
     ],
 )
-def test_values_that_cannot_be_kept_are_refused(trial, values, message):
+def test_values_that_cannot_be_stored_are_refused(trial, values, message):
     with pytest.raises(InputError, match=message):
         made(trial, values)
 

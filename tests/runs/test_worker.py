@@ -10,7 +10,7 @@ from recombine.training import freeing_memory
 
 
 @pytest.fixture
-def answer(store, make_trial, monkeypatch):
+def send_order(store, make_trial, monkeypatch):
     """A function that sends an order to a worker in this process and counts how often programs are forgotten."""
     forgotten = []
     monkeypatch.setattr(freeing_memory, "forget_programs", lambda: forgotten.append(True))
@@ -28,15 +28,15 @@ def answer(store, make_trial, monkeypatch):
     there.close()
 
 
-def test_programs_are_forgotten_when_the_next_trial_needs_another(answer):
-    assert answer("b", before="a") == (("done", False), 1)
+def test_programs_are_forgotten_when_the_next_trial_needs_another(send_order):
+    assert send_order("b", before="a") == (("done", False), 1)
 
 
 @pytest.mark.parametrize("before", [None, "a"])
-def test_programs_are_kept_for_the_first_trial_and_for_the_same_program(answer, before):
-    assert answer("a", before=before) == (("done", False), 0)
+def test_programs_are_kept_for_the_first_trial_and_for_the_same_program(send_order, before):
+    assert send_order("a", before=before) == (("done", False), 0)
 
 
-def test_programs_are_kept_when_the_store_has_the_answer(answer):
-    answer("a", before=None)
-    assert answer("b", before="a") == (("done", True), 0)
+def test_programs_are_kept_when_the_store_has_the_result(send_order):
+    send_order("a", before=None)
+    assert send_order("b", before="a") == (("done", True), 0)

@@ -42,11 +42,11 @@ def test_forms(form, tmp_path):
         frame.write_parquet(path)
     elif form not in tables:
         frame.write_csv(path, separator={"csv": ",", "semicolon": ";", "tab": "\t"}[form])
-    found = read(tables.get(form, path), target="y")
-    assert [factor.levels for factor in found.space.factors] == [("blue", "red"), ("cat", "dog")]
-    assert found.cells.tolist() == [[1, 0], [1, 1], [0, 0], [0, 1], [1, 0]]
-    assert found.seen.tolist() == [True, True, True, False, True]
-    np.testing.assert_array_equal(found.target, ROWS["y"])
+    table = read(tables.get(form, path), target="y")
+    assert [factor.levels for factor in table.space.factors] == [("blue", "red"), ("cat", "dog")]
+    assert table.cells.tolist() == [[1, 0], [1, 1], [0, 0], [0, 1], [1, 0]]
+    assert table.seen.tolist() == [True, True, True, False, True]
+    np.testing.assert_array_equal(table.target, ROWS["y"])
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_marks_of_training_rows(seen, column):
 
 
 def test_numbers_are_sorted_as_numbers(write):
-    found = read(write("colour,shape,split\n10,a,train\n9,b,train\n10,b,test\n9,a,train\n"))
-    assert found.space.factors[0].levels == (9, 10)
+    table = read(write("colour,shape,split\n10,a,train\n9,b,train\n10,b,test\n9,a,train\n"))
+    assert table.space.factors[0].levels == (9, 10)
 
 
 def test_bins_are_shown():
     weights = np.linspace(0, 1, 40)
     table = {"weight": weights, "shape": ["cat", "dog"] * 20, "split": ["train"] * 40}
-    found = read(table, factors=["weight", "shape"], bins={"weight": 4})
-    assert found.bins == {"weight": ["0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]}
-    assert np.bincount(found.cells[:, 0]).tolist() == [10, 10, 10, 10]
+    result = read(table, factors=["weight", "shape"], bins={"weight": 4})
+    assert result.bins == {"weight": ["0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]}
+    assert np.bincount(result.cells[:, 0]).tolist() == [10, 10, 10, 10]
 
 
 @pytest.mark.parametrize(

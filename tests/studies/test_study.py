@@ -139,7 +139,7 @@ def test_every_study_runs_at_scale_smoke(name, tmp_path):
     assert set(result.evidence) == set(load(name).arms("smoke"))
 
 
-def test_a_page_shows_other_seeds_in_a_section_of_their_own(tmp_path):
+def test_a_page_shows_other_seeds_in_a_separate_section(tmp_path):
     store = Store(tmp_path / "store")
     result = reproduce(STUDY, store=store)
     reproduce(STUDY, store=store, seed_offset=10)

@@ -101,8 +101,8 @@ def test_correlated_inputs(permuted: float, published: float) -> None:
     rows = task.inputs[task.train]
     for module in range(4):
         np.testing.assert_array_equal(np.sort(rows[:, module]), np.sort(rows[:, 0]))
-    found = np.mean([abs(np.corrcoef(rows[:, i], rows[:, j])[0, 1]) for i, j in combinations(range(4), 2)])
-    assert found == pytest.approx(published, abs=0.05)
+    result = np.mean([abs(np.corrcoef(rows[:, i], rows[:, j])[0, 1]) for i, j in combinations(range(4), 2)])
+    assert result == pytest.approx(published, abs=0.05)
 
 
 @pytest.mark.parametrize(

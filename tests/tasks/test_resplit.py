@@ -19,7 +19,7 @@ def test_rows_and_targets_stay():
     )
 
 
-def test_pictures_keep_their_background():
+def test_images_keep_their_background():
     assert with_random_hole(task=Part(bumps, n=8), held_out=5).blank == 1.0
 
 

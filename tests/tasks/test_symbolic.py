@@ -34,8 +34,8 @@ def counts(task):
 def test_addition(anchors, sizes, squares):
     task = addition(anchors=anchors)
     assert counts(task) == sizes
-    found = [np.mean(task.targets[rows] ** 2) for rows in (task.rows_in, task.rows_out)]
-    np.testing.assert_allclose(found, squares, atol=5e-4)
+    results = [np.mean(task.targets[rows] ** 2) for rows in (task.rows_in, task.rows_out)]
+    np.testing.assert_allclose(results, squares, atol=5e-4)
     assert task.inputs.shape == (81, 18)
 
 
@@ -52,12 +52,12 @@ def test_dispersed_addition():
 def test_context_dependence(hidden, sizes, alone):
     task = context_dependence(hidden=hidden)
     assert counts(task) == sizes
-    context, answer = task.split.space.cells[:, 0], task.targets.ravel()
-    by_context = np.array([np.sign(answer[task.split.seen & (context == c)].sum()) for c in (0, 1)])
-    assert np.mean(by_context[context[task.rows_in]] == answer[task.rows_in]) == pytest.approx(
+    context, target = task.split.space.cells[:, 0], task.targets.ravel()
+    by_context = np.array([np.sign(target[task.split.seen & (context == c)].sum()) for c in (0, 1)])
+    assert np.mean(by_context[context[task.rows_in]] == target[task.rows_in]) == pytest.approx(
         alone, abs=5e-5
     )
-    assert not (by_context[context[task.rows_out]] == answer[task.rows_out]).any()
+    assert not (by_context[context[task.rows_out]] == target[task.rows_out]).any()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The task: defaults, rows that are no cells, and everything it refuses."""
+"""The task: defaults, rows that do not belong to a cell, and everything it refuses."""
 
 import numpy as np
 import pytest

@@ -36,24 +36,24 @@ def verdicts(task):
     ids=str,
 )
 def test_addition_is_determined_at_order_one(task):
-    found = verdicts(task)
-    assert found.expressible
-    assert found.fit[1]
-    assert found.cells[1].determined.all()
-    assert found.cells[1].certain
+    verdict = verdicts(task)
+    assert verdict.expressible
+    assert verdict.fit[1]
+    assert verdict.cells[1].determined.all()
+    assert verdict.cells[1].certain
 
 
 @pytest.mark.parametrize("hidden", [1, 2, 3])
 def test_context_dependence_is_completed_by_the_norm_at_order_two(hidden):
-    found = verdicts(context_dependence(hidden=hidden))
-    assert (found.expressible, found.expressible_signs) == (True, True)
-    assert found.fit == {1: False, 2: True}
-    assert found.fit_signs == {
+    verdict = verdicts(context_dependence(hidden=hidden))
+    assert (verdict.expressible, verdict.expressible_signs) == (True, True)
+    assert verdict.fit == {1: False, 2: True}
+    assert verdict.fit_signs == {
         1: hidden == 3,
         2: True,
     }  # the shortcut: context and features weigh in, one by one
-    assert found.cells[1].determined.all()
-    assert found.cells[2].norm_completed.all()
+    assert verdict.cells[1].determined.all()
+    assert verdict.cells[2].norm_completed.all()
 
 
 @pytest.mark.parametrize(
@@ -62,33 +62,33 @@ def test_context_dependence_is_completed_by_the_norm_at_order_two(hidden):
     ids=str,
 )
 def test_transitive_equivalence_is_not_expressible(task):
-    found = verdicts(task)
-    assert (found.expressible, found.expressible_signs) == (False, False)
+    verdict = verdicts(task)
+    assert (verdict.expressible, verdict.expressible_signs) == (False, False)
     if len(task.rows_out) == 4:
-        assert found.contradiction.tolist() == [0, 1, 2, 3]
+        assert verdict.contradiction.tolist() == [0, 1, 2, 3]
 
 
 def test_transitive_ordering_is_determined_at_odd_distances():
     task = transitive_ordering()
-    found = verdicts(task)
-    assert found.expressible_signs
+    verdict = verdicts(task)
+    assert verdict.expressible_signs
     cells = task.split.space.cells[task.cell[task.rows_out]]
     odd = np.abs(cells[:, 0] - cells[:, 1]) % 2 == 1
-    np.testing.assert_array_equal(found.cells[1].determined, odd)
-    np.testing.assert_array_equal(found.cells[1].undetermined, ~odd)
+    np.testing.assert_array_equal(verdict.cells[1].determined, odd)
+    np.testing.assert_array_equal(verdict.cells[1].undetermined, ~odd)
     assert odd.mean() == pytest.approx(0.4)
 
 
 def test_transverse_patterning_needs_pairs():
-    found = verdicts(transverse_patterning())
-    assert (found.fit, found.fit_signs) == ({1: False}, {1: False})
+    verdict = verdicts(transverse_patterning())
+    assert (verdict.fit, verdict.fit_signs) == ({1: False}, {1: False})
 
 
 @pytest.mark.parametrize("operation", ["and", "or", "xor"])
 def test_a_held_out_corner_is_determined_right_or_wrong(operation):
-    found = verdicts(logical(operation=operation))
-    assert found.fit[1]
-    assert found.cells[1].determined.all()
+    verdict = verdicts(logical(operation=operation))
+    assert verdict.fit[1]
+    assert verdict.cells[1].determined.all()
 
 
 def test_a_new_level_is_completed_by_the_norm():
@@ -100,13 +100,13 @@ def test_a_new_level_is_completed_by_the_norm():
 def test_a_separation_or_its_certificate(seed):
     rng = np.random.default_rng(seed)
     design, labels = rng.integers(-2, 3, size=(6, 3)).astype(float), rng.choice([-1.0, 1.0], size=6)
-    found = separation(design, labels)
-    combined = (found.certificate * labels) @ design
+    separated = separation(design, labels)
+    combined = (separated.certificate * labels) @ design
     np.testing.assert_allclose(combined, 0, atol=1e-6)
-    if found.possible:
+    if separated.possible:
         from sklearn.svm import SVC
 
-        assert not found.certificate.any()
+        assert not separated.certificate.any()
         if len(set(labels)) == 2:
             signed = np.concatenate([design * labels[:, None], -design * labels[:, None]])
             machine = SVC(C=1e8, kernel="linear").fit(signed, np.repeat([1, -1], 6))

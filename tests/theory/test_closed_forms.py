@@ -24,7 +24,7 @@ from recombine.theory import (
 VALUES = np.arange(-4, 5)
 
 
-def answers(task, kernel, *, offset=False, solve=min_norm):
+def predictions(task, kernel, *, offset=False, solve=min_norm):
     """Predictions of a kernel machine for the task's unseen cells, and their targets."""
     cells, seen = task.split.space.cells, task.split.seen
     targets = task.targets.ravel().astype(float)
@@ -37,14 +37,14 @@ def answers(task, kernel, *, offset=False, solve=min_norm):
 @given(st.sets(st.integers(0, 8), min_size=1, max_size=5), st.sampled_from([0.1, 0.3, 0.45]), st.booleans())
 def test_addition_is_a_line(anchors, salience, offset):
     kernel = OverlapKernel.by_count([0, salience, 1])
-    found, truth = answers(addition(anchors=sorted(anchors)), kernel, offset=offset)
+    outputs, truth = predictions(addition(anchors=sorted(anchors)), kernel, offset=offset)
     line = addition_line(VALUES, sorted(anchors), salience, offset=offset)
-    np.testing.assert_allclose(found, line.offset + line.slope * truth, atol=1e-9)
+    np.testing.assert_allclose(outputs, line.offset + line.slope * truth, atol=1e-9)
 
 
 def test_published_slopes():
-    found = [addition_slope(s, 1) for s in (0.3, 0.35, 0.4, 0.45, 0.5)]
-    np.testing.assert_allclose(found, [0.4286, 0.5385, 0.6667, 0.8182, 1], atol=5e-5)
+    results = [addition_slope(s, 1) for s in (0.3, 0.35, 0.4, 0.45, 0.5)]
+    np.testing.assert_allclose(results, [0.4286, 0.5385, 0.6667, 0.8182, 1], atol=5e-5)
     relu = [addition_slope(random_network(2, depth).order_shares[0], 1) for depth in (1, 2, 3, 4, 10)]
     np.testing.assert_allclose(relu, [0.7434, 0.6016, 0.5090, 0.4430, 0.2551], atol=5e-5)
     assert addition_slope(0.0, 3) == 0
@@ -60,19 +60,21 @@ def test_a_slope_implies_a_salience(salience, partners):
 @given(st.floats(0.01, 0.5))
 def test_two_by_two(k):
     kernel = OverlapKernel.by_count([0, k, 1])
-    assert answers(partial_exposure(), kernel)[0] == pytest.approx([held_out_corner(k, -1, -1, 1)], abs=1e-9)
+    assert predictions(partial_exposure(), kernel)[0] == pytest.approx(
+        [held_out_corner(k, -1, -1, 1)], abs=1e-9
+    )
     np.testing.assert_allclose(
-        answers(invariance(), kernel)[0], np.array([-1, 1]) * closed_forms.invariance(k), atol=1e-9
+        predictions(invariance(), kernel)[0], np.array([-1, 1]) * closed_forms.invariance(k), atol=1e-9
     )
     for operation, labels in (("and", (-1, -1, -1)), ("or", (-1, 1, 1)), ("xor", (-1, 1, 1))):
-        found, _ = answers(logical(operation=operation), kernel)
-        assert found == pytest.approx([held_out_corner(k, *labels)], abs=1e-9)
+        outputs, _ = predictions(logical(operation=operation), kernel)
+        assert outputs == pytest.approx([held_out_corner(k, *labels)], abs=1e-9)
 
 
 def test_and_and_xor_come_out_wrong():
     for operation, right in (("and", False), ("or", True), ("xor", False)):
-        found, truth = answers(logical(operation=operation), OverlapKernel.by_count([0, 0.3, 1]))
-        assert (found[0] * truth[0] > 0) == right
+        outputs, truth = predictions(logical(operation=operation), OverlapKernel.by_count([0, 0.3, 1]))
+        assert (outputs[0] * truth[0] > 0) == right
 
 
 saliences = st.tuples(*[st.floats(0.05, 1.0)] * 3)
@@ -82,9 +84,9 @@ saliences = st.tuples(*[st.floats(0.05, 1.0)] * 3)
 @given(saliences, st.sampled_from([2, 3, 4]))
 def test_context_dependence_with_squared_loss(salience, per_class):
     task = context_dependence(hidden=per_class, per_class=per_class)
-    found, truth = answers(task, OverlapKernel.by_order([0, *salience]), offset=True)
+    outputs, truth = predictions(task, OverlapKernel.by_order([0, *salience]), offset=True)
     expected = context_squared(*salience, per_class=per_class)
-    np.testing.assert_allclose(found * truth, expected.margin, atol=1e-8)
+    np.testing.assert_allclose(outputs * truth, expected.margin, atol=1e-8)
     assert expected.generalises == (expected.margin > 0) or abs(expected.margin) < 1e-9
 
 
@@ -92,9 +94,9 @@ def test_context_dependence_with_squared_loss(salience, per_class):
 @given(saliences, st.sampled_from([2, 3]))
 def test_context_dependence_with_the_largest_margin(salience, per_class):
     task = context_dependence(hidden=per_class, per_class=per_class)
-    found, truth = answers(task, OverlapKernel.by_order([0, *salience]), solve=max_margin)
+    outputs, truth = predictions(task, OverlapKernel.by_order([0, *salience]), solve=max_margin)
     expected = context_margin(*salience, per_class=per_class)
-    np.testing.assert_allclose(found * truth, expected.margin, atol=1e-4)
+    np.testing.assert_allclose(outputs * truth, expected.margin, atol=1e-4)
     assert expected.generalises == (expected.margin > 0) or abs(expected.margin) < 1e-9
 
 

@@ -56,8 +56,8 @@ def test_determined_means_in_the_row_space_over_the_rationals(table):
     rank = exact_rank(train) if seen.any() else 0
     assert known.rank == rank
     assert known.is_certain()
-    for cell, found in zip(cells, known.determined(cells), strict=True):
-        assert found == (exact_rank(np.vstack([train, full_design(cell[None], sizes, order)])) == rank)
+    for cell, determined in zip(cells, known.determined(cells), strict=True):
+        assert determined == (exact_rank(np.vstack([train, full_design(cell[None], sizes, order)])) == rank)
 
 
 @given(tables())

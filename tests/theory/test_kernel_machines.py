@@ -65,10 +65,10 @@ def test_transitive_equivalence_is_out_of_reach(classes, hubs, offset):
     cells, targets, seen = split_of(transitive_equivalence(classes=classes, hubs=hubs))
     kernel = OverlapKernel.by_count([0, 0.3, 1])
     machine = min_norm(kernel.gram(cells[seen]), targets[seen], offset=offset)
-    found = machine(kernel.gram(cells[~seen], cells[seen]))
-    assert np.mean(found * targets[~seen]) == pytest.approx(0, abs=1e-9)
+    result = machine(kernel.gram(cells[~seen], cells[seen]))
+    assert np.mean(result * targets[~seen]) == pytest.approx(0, abs=1e-9)
     if not offset:
-        np.testing.assert_allclose(found, 0, atol=1e-8)
+        np.testing.assert_allclose(result, 0, atol=1e-8)
 
 
 def test_transitive_ordering_and_its_distance_effect():
@@ -76,8 +76,8 @@ def test_transitive_ordering_and_its_distance_effect():
     distance = np.abs(cells[:, 0] - cells[:, 1])
     kernel = OverlapKernel.by_count([0, 0.3, 1])
     margin = min_norm(kernel.gram(cells[seen]), targets[seen])(kernel.gram(cells, cells[seen])) * targets
-    found = [margin[distance == d].mean() for d in range(1, 7)]
-    np.testing.assert_allclose(found, [1, 0.2654, 0.3565, 0.4753, 0.6636, 0.9982], atol=1e-3)
+    results = [margin[distance == d].mean() for d in range(1, 7)]
+    np.testing.assert_allclose(results, [1, 0.2654, 0.3565, 0.4753, 0.6636, 0.9982], atol=1e-3)
     assert margin.min() == pytest.approx(0.099, abs=1e-3)
 
 

@@ -62,8 +62,8 @@ def test_the_spectrum_is_that_of_the_whole_grid(similarity, data):
 
 def test_a_kernel_compares_cells_by_what_they_share():
     kernel = OverlapKernel([[0.0, 2.0], [1.0, 5.0]])
-    found = kernel.gram([[0, 0]], [[1, 1], [1, 0], [0, 1], [0, 0]])
-    np.testing.assert_array_equal(found, [[0, 2, 1, 5]])
+    similarities = kernel.gram([[0, 0]], [[1, 1], [1, 0], [0, 1], [0, 0]])
+    np.testing.assert_array_equal(similarities, [[0, 2, 1, 5]])
     assert kernel.similarity[set_index([1], 2)] == 2
 
 

@@ -35,8 +35,8 @@ TRIPLES = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_tabulated_saliences(name):
-    found = salience_by_depth(2, 10, name)[[1, 2, 3, 10], 0]
-    np.testing.assert_allclose(found, PAIRS[name], atol=5.1e-6)
+    result = salience_by_depth(2, 10, name)[[1, 2, 3, 10], 0]
+    np.testing.assert_allclose(result, PAIRS[name], atol=5.1e-6)
     np.testing.assert_allclose(salience_by_depth(3, 3, name)[[1, 3]], TRIPLES[name], atol=5.1e-7)
 
 
@@ -51,8 +51,8 @@ def test_deep_relu_networks_become_lookup_tables():
 
 
 def test_the_tangent_kernel():
-    found = [random_network(2, depth, kind="ntk").order_shares[0] for depth in (1, 2, 3, 4)]
-    np.testing.assert_allclose(found, [0.371068, 0.287678, 0.230458, 0.189579], atol=5e-7)
+    results = [random_network(2, depth, kind="ntk").order_shares[0] for depth in (1, 2, 3, 4)]
+    np.testing.assert_allclose(results, [0.371068, 0.287678, 0.230458, 0.189579], atol=5e-7)
     np.testing.assert_allclose(
         random_network(3, 1, kind="ntk").order_shares, [0.230271, 0.071849, 0.09364], atol=5e-7
     )
@@ -67,9 +67,9 @@ def test_biases_of_the_first_layer():
 
 def test_finite_networks_come_close():
     cells = np.indices((4, 4, 3)).reshape(3, -1).T
-    found = estimate_salience(random_features(cells, (4, 4, 3), units=3000, seed=1, depth=2), cells)
-    np.testing.assert_allclose(found.order_shares, random_network(3, 2).order_shares, atol=0.02)
-    assert found.unevenness.max() < 0.1
+    estimate = estimate_salience(random_features(cells, (4, 4, 3), units=3000, seed=1, depth=2), cells)
+    np.testing.assert_allclose(estimate.order_shares, random_network(3, 2).order_shares, atol=0.02)
+    assert estimate.unevenness.max() < 0.1
 
 
 def test_unequal_inputs():

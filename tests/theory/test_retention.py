@@ -14,8 +14,8 @@ def test_retention_is_a_little_below_the_slope():
     for anchors, expected in (([4], 0.398), ([0, 8], 0.570), ([0, 4, 8], 0.669)):
         task = addition(anchors=anchors)
         cells, seen = task.split.space.cells, task.split.seen
-        (found,) = retention([kernel], cells[seen], cells[~seen], (9, 9))
-        assert np.median(found) == pytest.approx(expected, abs=5e-4)
+        (values,) = retention([kernel], cells[seen], cells[~seen], (9, 9))
+        assert np.median(values) == pytest.approx(expected, abs=5e-4)
 
 
 def test_retention_by_conjunctions_is_the_same(monkeypatch):
@@ -25,8 +25,8 @@ def test_retention_by_conjunctions_is_the_same(monkeypatch):
     kernel = OverlapKernel.by_order([0.3, 0.2, 0.1, 0.4])
     (exact,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
     monkeypatch.setattr(import_module("recombine.theory.retention"), "MAX_CELLS", 0)
-    (found,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
-    np.testing.assert_allclose(found, exact, atol=1e-10)
+    (values,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
+    np.testing.assert_allclose(values, exact, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_added", [1, 4])

@@ -19,14 +19,14 @@ def activities(shares, copies, noise, seed=0):
 
 def test_exact_representations_are_recovered():
     activity, cells = activities((0.2, 0.5, 0.3), 1, 0.0)
-    found = estimate_salience(activity, cells)
-    np.testing.assert_allclose(found.kernel.normalised, [[0, 0.5], [0.2, 0.3]], atol=1e-12)
-    np.testing.assert_allclose(found.order_shares, [0.35, 0.3], atol=1e-12)
-    np.testing.assert_allclose(found.unevenness, 0, atol=1e-12)
-    assert found.self_pairs
+    estimate = estimate_salience(activity, cells)
+    np.testing.assert_allclose(estimate.kernel.normalised, [[0, 0.5], [0.2, 0.3]], atol=1e-12)
+    np.testing.assert_allclose(estimate.order_shares, [0.35, 0.3], atol=1e-12)
+    np.testing.assert_allclose(estimate.unevenness, 0, atol=1e-12)
+    assert estimate.self_pairs
 
 
-def test_a_row_beside_itself_counts_noise_as_similarity():
+def test_pairing_a_row_with_itself_counts_noise_as_similarity():
     activity, cells = activities((0.3, 0.3, 0.4), 5, 1.0)
     without, with_them = (estimate_salience(activity, cells, self_pairs=pairs) for pairs in (False, True))
     assert without.order_shares[0] == pytest.approx(0.3, abs=0.01)
@@ -42,8 +42,8 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
         features = [rng.normal(size=(12, 300)) for _ in range(2)]
         pairs = rng.normal(size=(144, 300))
         activity = features[0][cells[:, 0]] + features[1][cells[:, 1]] + pairs[12 * cells[:, 0] + cells[:, 1]]
-        found = estimate_salience(activity, cells, self_pairs=True, draws=100, seed=seed)
-        low, high = found.interval[0]
+        estimate = estimate_salience(activity, cells, self_pairs=True, draws=100, seed=seed)
+        low, high = estimate.interval[0]
         covered += low <= truth[0] <= high
     assert 45 <= covered <= 60
 

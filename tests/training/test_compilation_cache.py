@@ -21,7 +21,7 @@ def run(path: Path, **variables: str) -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", SCRIPT, str(path)], check=True, env=own | variables)
 
 
-def test_programs_are_kept_where_asked(tmp_path: Path) -> None:
+def test_programs_are_kept_in_the_requested_folder(tmp_path: Path) -> None:
     run(tmp_path / "programs")
     assert any((tmp_path / "programs").iterdir())
 
@@ -31,8 +31,8 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     run(tmp_path / "file" / "programs")
 
 
-def test_the_folder_that_jax_was_told_is_left_alone(tmp_path: Path) -> None:
-    told = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "told")}
-    run(tmp_path / "programs", **told, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0")
-    assert any((tmp_path / "told").iterdir())
+def test_a_cache_folder_set_in_jax_is_left_alone(tmp_path: Path) -> None:
+    environment = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache")}
+    run(tmp_path / "programs", **environment, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0")
+    assert any((tmp_path / "cache").iterdir())
     assert not (tmp_path / "programs").exists()

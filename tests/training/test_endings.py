@@ -38,7 +38,7 @@ def test_training_ends_early_when_every_seed_has_diverged(gaussian_task: Task) -
     assert seen == [(3, 9)]
 
 
-def test_divergence_in_the_very_last_step(gaussian_task: Task) -> None:
+def test_divergence_in_the_last_step(gaussian_task: Task) -> None:
     """The training loss was still fine, the weights no longer are."""
     recipe = Recipe(steps=1, batch=None, optimiser=sgd(1e38))
     fitted = fit(NET, gaussian_task, recipe)

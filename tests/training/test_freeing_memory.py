@@ -21,6 +21,6 @@ def test_a_forgotten_program_is_compiled_again_and_gives_the_same_numbers(compil
     first, _ = train()
     _, kept = train()
     forget_programs()
-    again, anew = train()
-    assert (kept, anew) == (0, 1)
+    again, retrained = train()
+    assert (kept, retrained) == (0, 1)
     np.testing.assert_array_equal(again, first)

@@ -54,13 +54,13 @@ def test_the_loss_of_some_pixels_is_unbiased() -> None:
     """Its mean over all samples of two of six pixels is the loss of the whole image."""
     rng = np.random.default_rng(0)
     outputs, targets = rng.normal(size=(2, 4, 2, 3, 3)).astype(np.float32)
-    found = []
+    results = []
     for which in combinations(range(6), 2):
         values = outputs.reshape(4, 6, 3)[:, list(which)]
         sample = PixelSample(jnp.asarray(values), jnp.array(which))
-        found.append(losses.summed_squared_error(sample, jnp.asarray(targets), weight=5.0))
+        results.append(losses.summed_squared_error(sample, jnp.asarray(targets), weight=5.0))
     expected = losses.summed_squared_error(outputs, targets, weight=5.0)
-    np.testing.assert_allclose(np.mean(found, axis=0), expected, rtol=1e-5)
+    np.testing.assert_allclose(np.mean(results, axis=0), expected, rtol=1e-5)
 
 
 def half_squares(net: Any, outputs: Any, batch: Any) -> jax.Array:
@@ -122,16 +122,16 @@ def test_losses_are_recorded_on_some_rows(
 ) -> None:
     targets = np.arange(10.0)[:, None] ** 2
     task = make_task(np.zeros((10, 1)), targets, seen=range(7))
-    found = {
+    results = {
         rows: fit(
             lambda key: constant_net(0.0), task, Recipe(steps=1, optimiser=sgd(0.0), record_rows=rows)
         ).curves
         for rows in (None, 3)
     }
     for side, rows in (("in", [0, 3, 6]), ("out", [7, 8, 9])):
-        np.testing.assert_allclose(found[3][side], [[(targets[rows] ** 2).mean()]], rtol=1e-6)
-    np.testing.assert_allclose(found[None]["in"], [[(targets[:7] ** 2).mean()]], rtol=1e-6)
-    np.testing.assert_allclose(found[3]["train"], found[None]["train"], rtol=1e-6)
+        np.testing.assert_allclose(results[3][side], [[(targets[rows] ** 2).mean()]], rtol=1e-6)
+    np.testing.assert_allclose(results[None]["in"], [[(targets[:7] ** 2).mean()]], rtol=1e-6)
+    np.testing.assert_allclose(results[3]["train"], results[None]["train"], rtol=1e-6)
 
 
 ROWS = 20_000

@@ -50,16 +50,16 @@ def test_noise_in_evaluation(make_task: Callable[..., Task]) -> None:
 
 def test_switches_that_draw_do_not_change_training(gaussian_task: Task) -> None:
     """Noise in evaluation, and a key that a penalty does not use."""
-    found = []
+    results = []
     for on in (False, True):
         noise = (Noise(("hidden0",), 0.3, 1, evaluation=on),)
         penalties = (Penalty(fixed, 0.1, random=on),)
         recipe = Recipe(steps=4, batch=5, record_every=2, noise=noise, penalties=penalties)
-        found.append(fit(NET, gaussian_task, recipe, seeds=(3,)))
-    for one, other in zip(*(jax.tree.leaves(fitted.arrays) for fitted in found), strict=True):
+        results.append(fit(NET, gaussian_task, recipe, seeds=(3,)))
+    for one, other in zip(*(jax.tree.leaves(fitted.arrays) for fitted in results), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6)
-    np.testing.assert_allclose(found[0].curves["train"], found[1].curves["train"], rtol=1e-6)
-    assert (found[0].curves["in"] != found[1].curves["in"]).all()
+    np.testing.assert_allclose(results[0].curves["train"], results[1].curves["train"], rtol=1e-6)
+    assert (results[0].curves["in"] != results[1].curves["in"]).all()
 
 
 def drawn(net: Any, outputs: Any, batch: Any, *, key: jax.Array) -> jax.Array:

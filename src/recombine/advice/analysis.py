@@ -28,7 +28,7 @@ from recombine.theory import Conjunctions, Determinacy, retention, updated_reten
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
-"""Is told what is being done, and the share of it that is done."""
+"""Called with the current step and the share of it that is done."""
 
 
 def analyse_split(

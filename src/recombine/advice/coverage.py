@@ -18,6 +18,8 @@ from recombine.theory import Conjunctions
 class Coverage:
     """The conjunctions of one order in the cells of interest, and those among them that no training cell has.
 
+    **Attributes:**
+
     - `order`: the number of levels that are combined.
     - `all`, `unseen`: how many there are, and how many of them are unseen.
     - `of_seen`: the unseen ones whose single levels all occur in training (at order 1: all unseen ones).
@@ -74,8 +76,8 @@ def coverage(
     by_order = {}
     occurs = [np.bincount(table.train[:, axis], minlength=size) > 0 for axis, size in enumerate(sizes)]
     for order in range(1, max_order + 1):
-        needed = Conjunctions.of(targets, sizes, order=order, least=order)
-        seen = Conjunctions.of(table.train, sizes, order=order, least=order)
+        needed = Conjunctions.of(targets, sizes, order=order, min_order=order)
+        seen = Conjunctions.of(table.train, sizes, order=order, min_order=order)
         n_unseen, n_of_seen, examples = 0, 0, []
         for subset, codes, known in zip(needed.subsets, needed.codes, seen.codes, strict=True):
             unseen = np.setdiff1d(codes, known)

@@ -29,6 +29,8 @@ from recombine.theory import Conjunctions, separation
 class CellLabels:
     """One label per labelled cell.
 
+    **Attributes:**
+
     - `codes`: cell numbers, sorted; `cells`: their level indices; `seen`: whether they are in training.
     - `values` `(cells, outputs)`: numbers; classes as indicators (two classes as one column of -1 and 1).
     - `classes`: the distinct labels in the order of the indicators; empty for quantities.
@@ -99,6 +101,8 @@ def cell_labels(table: Observations, *, average: bool = False) -> CellLabels | N
 @dataclass(frozen=True, eq=False)
 class Additivity:
     """How well sums over conjunctions up to one order fit the training labels.
+
+    **Attributes:**
 
     - `explained`: the share of the labels' variance; `additive`: whether the fit is exact.
     - `worst`: cells `(few, factors)` that the best fit misses most; `misses`: by how much (share of the labels' range).

@@ -32,6 +32,8 @@ CODES = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 class LintFinding:
     """One problem with a split: an `error`, or a `warning` that is worth a look.
 
+    **Attributes:**
+
     - `message`: what is wrong; `action`: what to do.
     - `rows`: the first rows concerned, counted from 1; `count`: how many there are.
     - `level`: the factor and level concerned, if it is about one.

@@ -87,7 +87,7 @@ def forecast(train: np.ndarray, n_targets: int, sizes: Sequence[int]) -> float:
     if uses_exact_kernel(len(train), n_targets):
         return 24.0 * len(train) * (len(train) + BLOCK)
     order = feature_order(train, sizes)
-    columns = float(Conjunctions.of(train, sizes, order=order, least=1).starts[-1])
+    columns = float(Conjunctions.of(train, sizes, order=order, min_order=1).starts[-1])
     return columns * (12 * columns + 8 * BLOCK)
 
 

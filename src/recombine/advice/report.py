@@ -130,10 +130,10 @@ def _lint_blocks(advice: Advice) -> list[Block]:
 
 def _coverage_blocks(advice: Advice) -> list[Block]:
     space, facts = advice.table.space, []
-    for order, found in advice.coverage.items():
-        if found.all and order < len(space.shape):
+    for order, coverage in advice.coverage.items():
+        if coverage.all and order < len(space.shape):
             label = {1: "levels", 2: "pairs", 3: "triples"}.get(order, f"groups of {order}")
-            facts.append(Fact(label, found.sentence(sum(space.shape))))
+            facts.append(Fact(label, coverage.sentence(sum(space.shape))))
     if advice.leak is not None:
         facts.append(Fact("rarest levels", rarest_levels(advice.leak.partners, counts=True)))
     return [Facts(facts)] if facts else []
@@ -143,9 +143,11 @@ def _determined_blocks(advice: Advice, *, figures: bool) -> list[Block]:
     if not len(advice.targets):
         return [f"No cell is unseen: {_nothing_unseen(advice)}."]
     n_factors, explain, facts = len(advice.table.space.shape), True, []
-    for order, found in advice.orders.items():
-        facts.append(Fact(order_name(order), found.sentence(advice.table, advice.targets, explain=explain)))
-        explain &= bool(found.determined.all()) or order == n_factors
+    for order, order_advice in advice.orders.items():
+        facts.append(
+            Fact(order_name(order), order_advice.sentence(advice.table, advice.targets, explain=explain))
+        )
+        explain &= bool(order_advice.determined.all()) or order == n_factors
     short = "(determined: all sums of effects that fit the training data predict the same value)"
     blocks: list[Block] = [Only("terminal", [short]), Only("page", [_DETERMINED]), Facts(facts)]
     if figures:
@@ -158,8 +160,8 @@ def _determined_blocks(advice: Advice, *, figures: bool) -> list[Block]:
 
 def _addition_sections(advice: Advice) -> Iterator[Section]:
     """For every order a table of the cells to add."""
-    for order, found in advice.orders.items():
-        cells = found.additions.cells
+    for order, order_advice in advice.orders.items():
+        cells = order_advice.additions.cells
         if len(cells) and order < len(advice.table.space.shape):
             yield Section(f"Cells to add {order_name(order)}", [_cells_table(advice, cells)], where="page")
 

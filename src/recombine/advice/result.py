@@ -57,6 +57,8 @@ class Reusable:
 class Advice(Report):
     """What a split determines before any training; `print(advice)` is the report.
 
+    **Attributes:**
+
     - `table`: the rows as cells; `train`: the distinct training cells; `targets`: the cells of interest, all unseen.
     - `excluded`: how many unseen cells were excluded as impossible.
     - `settings`: what was asked; `reusable`: what `with_cells` starts from.
@@ -173,8 +175,8 @@ class Advice(Report):
     def __repr__(self) -> str:
         cells = f"{self.table.space.n_cells:,} cells, {len(self.train):,} seen, {len(self.targets):,} unseen"
         orders = ", ".join(
-            f"order {order} determines {int(found.determined.sum()):,}"
-            for order, found in self.orders.items()
+            f"order {order} determines {int(advice.determined.sum()):,}"
+            for order, advice in self.orders.items()
         )
         return f"<Advice on {self.table.name}: {cells}; {orders}>"
 
@@ -195,8 +197,8 @@ class Advice(Report):
                 "interest": len(self.targets),
                 "excluded": self.excluded,
             },
-            "coverage": {str(order): found.to_dict() for order, found in self.coverage.items()},
-            "orders": {str(order): found.to_dict(table) for order, found in self.orders.items()},
+            "coverage": {str(order): coverage.to_dict() for order, coverage in self.coverage.items()},
+            "orders": {str(order): advice.to_dict(table) for order, advice in self.orders.items()},
             "salience": self.salience.to_dict(names),
             "leak": None if self.leak is None else self.leak.to_dict(),
             "shortcuts": [rule.to_dict(names) for rule in self.shortcuts],
@@ -219,9 +221,9 @@ class Advice(Report):
             factor.name: pl.Series(factor.levels).gather(self.targets[:, axis])
             for axis, factor in enumerate(self.table.space.factors)
         }
-        for order, found in self.orders.items():
-            verdict = np.where(found.norm_completed, "norm_completed", "undetermined")
-            columns[f"order_{order}"] = np.where(found.determined, "determined", verdict)
+        for order, advice in self.orders.items():
+            verdict = np.where(advice.norm_completed, "norm_completed", "undetermined")
+            columns[f"order_{order}"] = np.where(advice.determined, "determined", verdict)
         columns["retention"] = self.retention
         return pl.DataFrame(columns)
 
@@ -231,8 +233,8 @@ class Advice(Report):
 
         rows = [
             {"order": order, **self.table.describe(cell)}
-            for order, found in self.orders.items()
-            for cell in found.additions.cells
+            for order, advice in self.orders.items()
+            for cell in advice.additions.cells
         ]
         return pl.DataFrame(rows, schema=None if rows else ["order", *self.table.space.names])
 

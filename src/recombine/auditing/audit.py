@@ -72,7 +72,7 @@ def audit(
     - `kind`: `"regression"` or `"classification"`; default: inferred from the values. `classes`: the labels that
         columns of scores stand for.
     - `bins`: for factors that are real numbers, the number of ranges into which they are cut.
-    - `unordered`: factors whose levels are numbers but mere labels, such as digits. Other levels that are numbers count
+    - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
     - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
     - `progress`: called with the current step and the share of it that is done.
@@ -143,7 +143,9 @@ def audit(
             notes.append(f"predictions are {units} and were converted to the units of the targets")
         notes += outputs.notes
         if data.prediction is not None and model is not None:
-            notes.append("the predictions passed are judged; the model was run for its layers only")
+            notes.append(
+                "the predictions that were passed are audited; the model was run only to read its layers"
+            )
     cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
     notes += _remarks(data, outputs, cells)
     if outputs is not None:
@@ -165,7 +167,7 @@ def audit(
     )
     findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
     tell("forecasting from the split", 0.0)
-    expected = forecast(data.table, cells, _one_target(data, outputs), judged=outputs is not None)
+    expected = forecast(data.table, cells, _one_target(data, outputs), has_predictions=outputs is not None)
     if isinstance(expected, SplitForecast) and len(expected.retention):
         findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(

@@ -20,6 +20,8 @@ from recombine.theory import Conjunctions
 class Cells:
     """The cells that have rows, in C order.
 
+    **Attributes:**
+
     - `cells`: level indices; `sizes`: the number of levels of every factor; `rows`: the number of rows of every cell.
     - `first_row`: the first training row of a seen cell, the first row of others.
     - `seen`: whether training has the cell; `familiar`: whether training has all of its levels.

@@ -15,6 +15,8 @@ from recombine.tasks.task import Kind
 class Outputs:
     """Targets and predictions of all rows.
 
+    **Attributes:**
+
     - `targets`, `predictions`: the values of quantities; one-hot codes of classes.
     - `known`: whether a row has a target.
     - `shape`: of one prediction as the user passed it: `()` for a number, `(28, 28)` for an image.

@@ -30,6 +30,8 @@ PREDICTION_NAMES = ("prediction", "predictions")
 class AuditInputs:
     """A table of cells with its training rows, and the columns or arrays that go with it.
 
+    **Attributes:**
+
     - `score_names`: the names of several columns of predictions.
     - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
     """
@@ -126,7 +128,7 @@ def check_options(
     if isinstance(output, bool) or not isinstance(output, str | int | np.integer | None):
         raise InputError("output", shown(output), "the name or the number of an output")
     if batch is not None:
-        check_count("batch", batch, "a whole number of rows, 1 or more", least=1)
+        check_count("batch", batch, "a whole number of rows, 1 or more", minimum=1)
     check_count("seed", seed, "a whole number of at least 0")
     if name is not None and not isinstance(name, str):
         raise InputError("name", shown(name), "the model's name")

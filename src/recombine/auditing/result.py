@@ -32,6 +32,8 @@ class AuditReport(Report):
     """Everything that `audit` found. `print(report)` shows it; `page()`, `figure()`, `to_dict()` and `cells()` give
     more.
 
+    **Attributes:**
+
     - `verdict`: one or two sentences; `findings`: all ten, in a fixed order; `remedies`: what to try.
     - `scores`: errors on seen and unseen cells, with baselines; `None` if there are no predictions.
     - `failure`, `cause`: the rules that were tested on the errors, and the one that explains them.

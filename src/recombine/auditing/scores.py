@@ -25,6 +25,8 @@ from recombine.intervals import UNKNOWN, Estimate, Resampler
 class Scores:
     """Mean errors over cells; every cell counts once.
 
+    **Attributes:**
+
     - `measure`: what an error is; `held_out`: whether the error on seen cells is that of rows training did not use.
     - `seen`, `unseen`: of the model; `constant_seen`, `constant`: of a constant, on seen cells and on all cells.
     - `baselines`: on unseen cells, of predictors that know the targets of seen cells.
@@ -70,8 +72,10 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
     inside, outside = cells.inside, cells.outside
     sampler = Resampler((len(inside), len(outside)), seed=seed)
     constants = (cells.error_of_constant[inside], cells.error_of_constant[outside])
-    least = ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
-    errors = tuple(np.where(one > least, one, 0.0) for one in (cells.error[inside], cells.error[outside]))
+    rounding = (
+        ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
+    )
+    errors = tuple(np.where(one > rounding, one, 0.0) for one in (cells.error[inside], cells.error[outside]))
     draws = [sampler.means(group, errors[group]) for group in (0, 1)]
 
     def mean(group: int) -> Estimate:
@@ -160,8 +164,8 @@ def _baselines(
 
 def _possible(one: Estimate, kind: str) -> Estimate:
     """An interval clipped to the range of errors."""
-    most = 1.0 if kind == "classification" else np.inf
-    return Estimate(one.value, float(np.clip(one.low, 0.0, most)), float(np.clip(one.high, 0.0, most)))
+    largest = 1.0 if kind == "classification" else np.inf
+    return Estimate(one.value, float(np.clip(one.low, 0.0, largest)), float(np.clip(one.high, 0.0, largest)))
 
 
 def _over(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:

@@ -32,6 +32,8 @@ from recombine.theory.conjunctions import Subset, codes_of
 class SeenCells:
     """Values for seen cells, from which others are extrapolated.
 
+    **Attributes:**
+
     - `cells`: level indices; `rows`: the number of training rows of each cell.
 
     ```python
@@ -61,6 +63,8 @@ class SeenCells:
     ) -> Float[np.ndarray, "cells outputs"]:
         """The mean (commonest) value of the seen cells with the same levels of some factors; else the constant.
 
+        **Arguments:**
+
         - `by_rows`: whether seen cells count by their training rows, or once each.
         """
         weights = self.rows if by_rows else np.ones(len(self.rows))
@@ -81,6 +85,8 @@ class SeenCells:
     ) -> Float[np.ndarray, "cells outputs"]:
         """The best sum of effects of up to `order` factors, fitted to seen cells; unseen conjunctions add nothing.
 
+        **Arguments:**
+
         - `by_rows`: whether seen cells count by their training rows, or once each.
         """
         conjunctions = Conjunctions.of(self.cells, self.sizes, order=order)
@@ -95,7 +101,7 @@ class SeenCells:
         """Labels whose scores are sums of effects of single factors (multinomial logistic regression)."""
         from sklearn.linear_model import LogisticRegression
 
-        conjunctions = Conjunctions.of(self.cells, self.sizes, order=1, least=1)
+        conjunctions = Conjunctions.of(self.cells, self.sizes, order=1, min_order=1)
         rows = np.arange(len(self.cells))
         if len(rows) > MAX_LOGIT_CELLS:
             rows = np.sort(np.random.default_rng(0).choice(rows, MAX_LOGIT_CELLS, replace=False))
@@ -125,6 +131,8 @@ class SeenCells:
         self, cells: Int[np.ndarray, "cells factors"], *, by: int = 0
     ) -> Bool[np.ndarray, "cells seen"]:
         """Which seen cells are nearest to each cell.
+
+        **Arguments:**
 
         - `by`: 0 for the number of levels that differ; 1 and 2 for the city-block and the Euclidean distance of level
             numbers.
@@ -161,6 +169,6 @@ def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:
     )
 
 
-def orders_below(sizes: Sequence[int], most: int = 3) -> range:
+def orders_below(sizes: Sequence[int], max_order: int = 3) -> range:
     """Orders of interaction below the number of factors: at that number, effects could fit anything."""
-    return range(1, min(len(sizes) - 1, most) + 1)
+    return range(1, min(len(sizes) - 1, max_order) + 1)

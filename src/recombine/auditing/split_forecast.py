@@ -31,6 +31,8 @@ from recombine.spaces.observations import Observations
 class SplitForecast:
     """The unseen cells: what the split predicts for them, and what was observed.
 
+    **Attributes:**
+
     - `cells`: their numbers among the cells of the table.
     - `order`: the order at which the seen targets are sums of effects; `None` if they are not below the number of
         factors; `supposed`: there are no seen targets, so that order is a guess.
@@ -101,11 +103,13 @@ class SplitForecast:
 
 
 def forecast(
-    table: Observations, cells: Cells, target: np.ndarray | None, *, judged: bool = True
+    table: Observations, cells: Cells, target: np.ndarray | None, *, has_predictions: bool = True
 ) -> SplitForecast | str:
     """The advice on the split, compared with the errors; a sentence that says why if there is none.
 
-    - `judged`: whether there are predictions, and so errors, or only targets.
+    **Arguments:**
+
+    - `has_predictions`: whether there are predictions, and so errors, or only targets.
     """
     orders = (1, 2) if len(cells.cells) <= MAX_FORECAST_CELLS else (1,)
     profile = salience_profile(None, len(cells.sizes))
@@ -115,14 +119,14 @@ def forecast(
     except InputError as problem:
         if target is None:
             return f"There is no forecast from the split: {problem}."
-        return forecast(table, cells, None, judged=judged)
+        return forecast(table, cells, None, has_predictions=has_predictions)
     order = additive_order(cells)
     codes = np.ravel_multi_index(tuple(cells.cells.T), cells.sizes)
     index = np.searchsorted(codes, np.ravel_multi_index(tuple(advice.targets.T), cells.sizes))
     verdicts = advice.orders.get(order) if order is not None else None
     determined = np.zeros(len(index), dtype=bool) if verdicts is None else verdicts.determined
     retention = advice.retention
-    error = cells.error[index] if judged else np.full(len(index), np.nan)
+    error = cells.error[index] if has_predictions else np.full(len(index), np.nan)
     misled = _misled(advice, cells, index)
     at_risk = ~determined | (retention < RETENTION_AT_RISK) | misled
     wrong = is_wrong(cells)[index] & np.isfinite(error)
@@ -146,7 +150,7 @@ def additive_order(cells: Cells) -> int | None:
     seen = seen_targets(cells)
     values = seen.values
     spread = ((values - values.mean(axis=0)) ** 2).sum()
-    for order in orders_below(cells.sizes, most=2):
+    for order in orders_below(cells.sizes, max_order=2):
         if not seen.can_add(order):
             continue
         fit = seen.additive(order, seen.cells)

@@ -121,9 +121,7 @@ def audit(
     bins: BinsOption = None,
     unordered: Annotated[
         str | None,
-        typer.Option(
-            "--unordered", metavar="COLUMNS", help="Factors whose levels are numbers but mere labels."
-        ),
+        typer.Option("--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="TEXT", help="What the report calls the model.")

@@ -8,7 +8,9 @@ import typer
 
 from recombine.cli.shared import JsonOption, say, say_json, say_table
 
-app = typer.Typer(help="Data sets to download; everything works without them.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, download and verify data sets; everything also works without them.", no_args_is_help=True
+)
 
 
 @app.command("list")

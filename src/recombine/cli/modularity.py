@@ -31,7 +31,7 @@ def modularity(
         typer.Option(
             "--inputs",
             metavar="NUMBERS",
-            help="The module of every input, if known: 0,0,1,1; or own, if each is a module of its own.",
+            help="The module of every input, if known: 0,0,1,1; or own, if every input is a separate module.",
         ),
     ] = None,
     outputs: Annotated[

@@ -71,7 +71,7 @@ def runs_export(
 @app.command("clear")
 def runs_clear(
     key: Annotated[str, typer.Argument(metavar="KEY", help="Only results whose keys begin with this.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -33,9 +33,9 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def check_count(field: str, value: Any, expected: str, *, least: int = 0, most: int = 2**63 - 1) -> None:
+def check_count(field: str, value: Any, expected: str, *, minimum: int = 0, maximum: int = 2**63 - 1) -> None:
     """Refuses what is not a whole number in a range."""
-    if not is_count(value) or not least <= value <= most:
+    if not is_count(value) or not minimum <= value <= maximum:
         raise InputError(field, shown(value), expected)
 
 

@@ -16,7 +16,18 @@ _PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib"}
 
 
 def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
-    """The arrays of an `.npz` or `.safetensors` file by name; pickles are refused."""
+    """The arrays of an `.npz` or `.safetensors` file by name; pickles are refused.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.data import read_arrays
+    >>> path = getfixture("tmp_path") / "net.npz"
+    >>> np.savez(path, W1=np.ones((3, 2)), b1=np.zeros(2))
+    >>> {name: array.shape for name, array in read_arrays("weights", path).items()}
+    {'W1': (3, 2), 'b1': (2,)}
+
+    ```
+    """
     _refuse_pickle(field, path)
     file = existing_file(field, path, "the path of an .npz or .safetensors file that exists")
     if file.suffix.lower() == ".safetensors":
@@ -25,7 +36,18 @@ def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
 
 
 def read_array(field: str, path: str | Path) -> np.ndarray:
-    """The array of a `.npy` file (mapped into memory), or of an `.npz` file that has one array."""
+    """The array of a `.npy` file (mapped into memory), or of an `.npz` file that has one array.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.data import read_array
+    >>> path = getfixture("tmp_path") / "activity.npy"
+    >>> np.save(path, np.arange(3))
+    >>> read_array("activations", path).tolist()
+    [0, 1, 2]
+
+    ```
+    """
     _refuse_pickle(field, path)
     expected = "the path of a .npy file, or of an .npz file with one array (nothing is unpickled)"
     file = existing_file(field, path, expected)
@@ -39,7 +61,19 @@ def read_array(field: str, path: str | Path) -> np.ndarray:
 
 
 def read_xy(path: str | Path) -> tuple[np.ndarray, np.ndarray | None]:
-    """The arrays `x` and, if it is there, `y` of an `.npz` or `.safetensors` file."""
+    """The arrays `x` and, if it is there, `y` of an `.npz` or `.safetensors` file.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.data import read_xy
+    >>> path = getfixture("tmp_path") / "data.npz"
+    >>> np.savez(path, x=np.ones((4, 2)))
+    >>> x, y = read_xy(path)
+    >>> x.shape, y
+    ((4, 2), None)
+
+    ```
+    """
     arrays = read_arrays("data", path)
     if "x" not in arrays:
         raise InputError("data", f"arrays {list(arrays)[:8]}", "an array 'x', and 'y' for errors")

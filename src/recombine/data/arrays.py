@@ -49,7 +49,17 @@ def as_array(field: str, values: Any) -> np.ndarray:
 
 
 def as_numbers(field: str, values: Any, expected: str) -> np.ndarray:
-    """An array of real numbers; anything else is refused with what was expected."""
+    """An array of real numbers; anything else is refused with what was expected.
+
+    ```python
+    >>> from recombine.data import as_numbers
+    >>> as_numbers("cost", ["cheap", "dear"], "numbers")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: cost: got 'str160 of shape (2,)', expected numbers
+
+    ```
+    """
     array = as_array(field, values)
     if array.dtype.kind not in "fiub":
         raise InputError(field, f"{array.dtype.name} of shape {array.shape}", expected)

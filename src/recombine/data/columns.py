@@ -34,6 +34,8 @@ _LEADING_ZERO = r"^[+-]?0[0-9]"
 class DataColumn:
     """A column with values of one type.
 
+    **Attributes:**
+
     - `values`: of type Boolean, an integer, Float64 or String; null where there is no value.
     - `untyped`: from a CSV file, so that text may stand for numbers.
     """

@@ -46,7 +46,18 @@ def csv_bytes(frame: pl.DataFrame) -> bytes:
 
 
 def check_table_path(field: str, path: Path | None) -> None:
-    """Refuses a table that could not be written, before anything is computed."""
+    """Refuses a table that could not be written, before anything is computed.
+
+    ```python
+    >>> from pathlib import Path
+    >>> from recombine.data import check_table_path
+    >>> check_table_path("--cells", Path("cells.xlsx"))
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: --cells: got 'cells.xlsx', expected a file name that ends in .csv or .parquet
+
+    ```
+    """
     if path is None:
         return
     if path.suffix not in {".csv", ".parquet"}:
@@ -56,7 +67,18 @@ def check_table_path(field: str, path: Path | None) -> None:
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Writes a `.csv` or `.parquet` file, whole or not at all."""
+    """Writes a `.csv` or `.parquet` file, whole or not at all.
+
+    ```python
+    >>> import polars as pl
+    >>> from recombine.data import write_table
+    >>> path = getfixture("tmp_path") / "cells.csv"
+    >>> write_table(pl.DataFrame({"colour": ["red"], "error": [0.5]}), path)
+    >>> path.read_text(encoding="utf-8")
+    'colour,error\\nred,0.5\\n'
+
+    ```
+    """
     if path.suffix == ".csv":
         write_file(path, csv_bytes(frame))
         return

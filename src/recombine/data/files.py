@@ -17,9 +17,9 @@ def is_path(value: Any) -> bool:
 def existing_file(field: str, path: Any, expected: str) -> Path:
     """The path of a file that exists; any other is refused, also one that no file system could hold."""
     try:
-        found = Path(path)
-        if found.is_file():
-            return found
+        file = Path(path)
+        if file.is_file():
+            return file
     except (OSError, ValueError, TypeError):  # a name that is too long, a null byte, a path of bytes
         pass
     shown = str(path)

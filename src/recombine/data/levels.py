@@ -20,7 +20,16 @@ SHARE_OF_NUMBERS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The sorted levels of a factor and, for every row, the index of its level; `ranges` if the column was binned."""
+    """The sorted levels of a factor and, for every row, the index of its level; `ranges` if the column was binned.
+
+    ```python
+    >>> from recombine.data import as_column, levels_of
+    >>> shape = levels_of(as_column("factor 'shape'", ["dog", "cat", "dog"], name="shape"))
+    >>> shape.levels, shape.codes.tolist()
+    (['cat', 'dog'], [1, 0, 1])
+
+    ```
+    """
 
     levels: list[Any]
     codes: Int[np.ndarray, " rows"]

@@ -70,7 +70,17 @@ def read_net(weights: Any) -> NetArrays:
 
 
 def read_activations(activations: Any, *, channels_first: bool) -> list[Any] | None:
-    """One array `(rows, ..., units)` per hidden layer; with `channels_first`, units are axis 1 of images."""
+    """One array `(rows, ..., units)` per hidden layer; with `channels_first`, units are axis 1 of images.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.data import read_activations
+    >>> layers = {"conv10": np.ones((5, 8)), "conv2": np.ones((5, 3, 4, 4))}  # PyTorch has channels first
+    >>> [layer.shape for layer in read_activations(layers, channels_first=True)]
+    [(5, 4, 4, 3), (5, 8)]
+
+    ```
+    """
     if activations is None:
         return None
     expected = "(rows, units) of real numbers"

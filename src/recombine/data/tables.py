@@ -48,10 +48,20 @@ _EXPECTED = "the path of a CSV, Parquet or JSON-lines file that exists"
 class DataTable:
     """A user's table, of which columns are read one by one.
 
+    **Attributes:**
+
     - `name`: of the file, for messages and reports.
     - `names`: of the columns.
     - `sources`: the columns as they came, by name.
     - `untyped`: whether it is from a CSV file, which has no types.
+
+    ```python
+    >>> from recombine.data import read_table
+    >>> table = read_table({"colour": ["red", "blue"], "size": [1, 2]}, {"colour": "factors"})
+    >>> table.names, table.rows(["colour", "size"])
+    (['colour', 'size'], 2)
+
+    ```
     """
 
     name: str
@@ -126,13 +136,13 @@ def read_table(table: Any, needed: Mapping[str, str]) -> DataTable:
     ```
     """
     if isinstance(table, DataTable):
-        found = table
+        source = table
     elif is_path(table):
-        found = _read_file(table, needed)
+        source = _read_file(table, needed)
     else:
-        found = DataTable("the table", _columns_in_memory(table))
-    check_columns(found.name, found.names, needed)
-    return found
+        source = DataTable("the table", _columns_in_memory(table))
+    check_columns(source.name, source.names, needed)
+    return source
 
 
 def check_columns(table: str, names: Sequence[str], needed: Mapping[str, str]) -> None:

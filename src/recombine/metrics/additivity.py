@@ -24,6 +24,8 @@ from recombine.theory.conjunctions import Subset
 class AdditiveFit:
     """A model's outputs as a sum over conjunctions.
 
+    **Attributes:**
+
     - `r2_in`, `r2_out`: share of variance explained on seen and on unseen cells, at most 1; 0 is the fit of the mean,
         negative is worse. NaN where the outputs do not vary.
     - `constant`: the intercept.
@@ -73,7 +75,9 @@ def additive_fit(
     if not seen.any():
         raise InputError("seen", "no cell", "at least one seen cell")
     sizes = tuple(int(n) + 1 for n in cells.max(axis=0))
-    conjunctions = Conjunctions.of(cells[seen], sizes, order=len(sizes) if order is None else order, least=1)
+    conjunctions = Conjunctions.of(
+        cells[seen], sizes, order=len(sizes) if order is None else order, min_order=1
+    )
     design = conjunctions.design(cells).toarray()
     # Centring design and outputs leaves the intercept unpenalised. The dual form, X^T (X X^T + penalty I)^-1 y, solves
     # a system in the number of cells, of which there are often fewer than conjunctions.

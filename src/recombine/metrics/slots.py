@@ -170,6 +170,8 @@ def reconstruction_error(
 class SlotScores:
     """Scores of every image. Report them together, because a trivial decoder can reach a perfect value of any one.
 
+    **Attributes:**
+
     - `j_ari`: adjusted Rand index on foreground pixels between the slot with the largest share and the true mask. At
         most 1 (the same partition); null value 0 (unrelated partitions).
     - `jis`: the mean largest share of foreground pixels, scaled to run from 0 (equal shares, the null value) to 1

@@ -27,6 +27,8 @@ OutputRows = Float[np.ndarray, "rows outputs"]
 class ModelFunction:
     """A model as functions of NumPy rows, whatever it is written in; made by `recombine.models.as_function`.
 
+    **Attributes:**
+
     - `values` maps `(rows, latents)` to flattened outputs `(rows, outputs)`.
     - `derivative` is D^m f(z)[u_1, …, u_m] for rows z and directions `(rows, m, latents)`, by m nested forward-mode
         products; `None` where there are no derivatives, and `no_derivative` then says why.

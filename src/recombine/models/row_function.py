@@ -42,7 +42,7 @@ def calling_convention(
 
     - `call`: from inputs to a result, or to its shapes; errors of the user's code are `ModelError`s.
     - `output`: which of several outputs; see `recombine.models.as_model`.
-    - `batched`: the answer, if the user gave it.
+    - `batched`: whether the function takes batches, if the user said so.
     - `strict`: refuse a function that drops or adds rows, instead of calling it with one row at a time.
     - `prepare`: what to make of the results for several numbers of rows before an output is chosen among them.
     """

@@ -64,7 +64,7 @@ def modularity_report(
         weights and arrays of one axis biases, in the natural order of their names (`W1`, `b1`, ..., `W10`; `0.weight`,
         `0.bias`, ...). A convolution counts as one number per pair of channels.
     - `modules`: how many, if that is known.
-    - `inputs`: the module number of every input, from 0; `"own"` if each is a module of its own.
+    - `inputs`: the module number of every input, from 0; `"own"` if each is a separate module.
     - `outputs`: the same for outputs; only together with `inputs`.
     - `activations`: activity `(rows, units)` of every hidden layer, or the path of such a file; it separates live units
         from dead ones better than weights alone.
@@ -96,7 +96,7 @@ def modularity_report(
     if orientation is not None:
         check_choice("orientation", orientation, ORIENTATIONS)
     check_count(
-        "permutations", permutations, "a whole number of shuffled nets, 1 or more", least=1, most=100_000
+        "permutations", permutations, "a whole number of shuffled nets, 1 or more", minimum=1, maximum=100_000
     )
     check_count("seed", seed, "a whole number of at least 0")
     if not is_number(threshold):

@@ -39,6 +39,8 @@ QUICK_UNITS = 400
 class ModuleSearch:
     """A way to find modules that can be repeated on shuffled weights.
 
+    **Attributes:**
+
     - `find`: from weights to a module number for every unit.
     - `is_long`: whether it takes long enough to show its progress.
     """

@@ -30,6 +30,8 @@ class Null:
 class Newman:
     """Newman modularity of a net.
 
+    **Attributes:**
+
     - `largest`: what it would be without any connection between modules, each as strong as it is: 1 - Σ a_m², with a_m
         the module's share of all weight; 1 - 1/K for K equal modules.
     - `kept`: shuffled nets with the net's own modules.

@@ -72,8 +72,8 @@ def _dead(report: ModularityReport) -> Iterator[str]:
         for lost, mask, name in zip(dead, report.live, names, strict=True)
         if lost
     ]
-    most = sum(dead) > sum(len(mask) for mask in report.live[1:-1]) / 2
-    few = "; most of the net is dead, so only few units carry its function" if most else ""
+    mostly_dead = sum(dead) > sum(len(mask) for mask in report.live[1:-1]) / 2
+    few = "; most of the net is dead, so only few units carry its function" if mostly_dead else ""
     yield (
         f"dead units were left out ({', '.join(where)}; weaker than {percent(report.threshold)} of the strongest, or "
         f"not reached by any input){few}"
@@ -188,7 +188,7 @@ def _unconnected(report: ModularityReport) -> Iterator[str]:
         if idle.any():
             units = np.flatnonzero(idle)
             has = "s have" if len(units) > 1 else " has"
-            yield f"{name}{has} no connection ({number_ranges(units)}), so the module of such a unit means nothing"
+            yield f"{name}{has} no connection ({number_ranges(units)}), so the module of such a unit is arbitrary"
 
 
 def _costly(report: ModularityReport) -> Iterator[str]:

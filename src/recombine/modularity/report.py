@@ -220,7 +220,7 @@ def _whole_net(report: ModularityReport) -> Iterator[Fact]:
     yield Fact(
         "Newman modularity",
         f"{fixed(newman.value, 2)} of at most {fixed(newman.largest, 2)}; shuffled weights have "
-        f"{_null(newman.searched)} with modules of their own, {_null(newman.kept)} with these",
+        f"{_null(newman.searched)} with their own modules, {_null(newman.kept)} with these",
     )
     test = report.separability
     if test is None:
@@ -251,7 +251,7 @@ def _about_nulls(report: ModularityReport) -> Iterator[Block]:
     if report.separability is not None and report.separability.error is not None:
         yield (
             "The strictest test is to set all weights between modules to zero and run the net again: if the error "
-            "stays low, the modules are nets of their own (in Python: `report.extract()`)."
+            "stays low, the modules are separate nets (in Python: `report.extract()`)."
         )
 
 

@@ -35,6 +35,8 @@ class ModularityReport(Report):
 
     Layer l is `weights[l]`. Units come layer by layer, inputs first and outputs last.
 
+    **Attributes:**
+
     - `weights`: matrices `(units before, units after)`; `live`: which units are live; `labels`: the module of every
         unit, -1 for dead ones.
     - `modules`: K; `source`: whether the modules of the inputs were known (`"inputs"`), or the number of modules
@@ -101,7 +103,7 @@ class ModularityReport(Report):
         return np.stack([(values[:, None] == modules).sum(axis=0) for values in self.labels])
 
     def extract(self) -> list[Module]:
-        """The modules as small nets of their own, which can be called on the whole net's inputs.
+        """The modules as small separate nets, which can be called on the whole net's inputs.
 
         If activity or data is known, the mean activity of dead units goes into the biases.
 

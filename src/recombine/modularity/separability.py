@@ -28,6 +28,8 @@ STEP = 1e-3
 class Separability:
     """Mean squared errors with and without the connections between modules, and the ratio of derivatives.
 
+    **Attributes:**
+
     - `error`: of the net; `pruned`: with every connection between modules set to zero; `constant`: of predicting the
         mean target. `None` without targets.
     - `jacobian_ratio`: mean |∂y/∂x| between modules over that within; `None` if it is not defined, for example because

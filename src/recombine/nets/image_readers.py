@@ -35,6 +35,8 @@ class MaxPool(eqx.Module):
 class CropAndFlip(eqx.Module):
     """In training, shifts every component's image at random by up to `margin` pixels and mirrors half of them.
 
+    **Attributes:**
+
     - `black`: the value of pixels from outside the image, for each channel of one component. Components are moved
         independently.
     """

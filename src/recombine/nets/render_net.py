@@ -23,6 +23,8 @@ from recombine.nets.stages import Chain, Net, Reshape, Stage
 class FactorCanvas(eqx.Module):
     """The matrices of all levels of one factor.
 
+    **Attributes:**
+
     - `spectrum` λ `(levels, rank)`; `columns` l `(levels, height, rank)`; `rows` r `(levels, rank, width)`.
         The vectors are stored as they are trained and normalised whenever they are used.
     """
@@ -78,7 +80,7 @@ class RenderLayer(eqx.Module):
 def render_net(
     *,
     levels: tuple[int, ...],
-    picture: tuple[int, int] | None = None,
+    size: tuple[int, int] | None = None,
     hidden: int = 2,
     key: PRNGKeyArray,
 ) -> Net:
@@ -87,7 +89,7 @@ def render_net(
     **Arguments:**
 
     - `levels`: the number of levels of every factor; the input is the factors' one-hot codes in a row.
-    - `picture`: height and width; by default the square with as many pixels a side as the first factor has
+    - `size`: height and width; by default the square with as many pixels a side as the first factor has
         levels.
     - `hidden`: hidden convolutions of the head, each preceded by a PReLU.
 
@@ -104,7 +106,7 @@ def render_net(
     """
     if len(levels) < 2:
         raise InputError("levels", levels, "the levels of at least two factors")
-    height, width = picture or (levels[0], levels[0])
+    height, width = size or (levels[0], levels[0])
     factors = len(levels)
     names, layers = ["embedding"], [RenderLayer(tuple(levels), height, width, key=jax.random.fold_in(key, 0))]
     head: list[tuple[str, Stage]] = []

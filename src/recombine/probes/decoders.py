@@ -90,6 +90,8 @@ def interior_cells(task: Task, *, margin: int) -> Bool[np.ndarray, " cells"]:
 def errors(net: Any, task: Task, *, baselines: bool = True) -> Values:
     """Squared error per row, its summary over seen and unseen cells, and the baselines' errors.
 
+    **Returns:**
+
     - `error` `(rows,)`;
     - `error_in`, `error_out`: means, with `error_in_std` and `error_out_std`;
     - `error_out_median`, `error_out_max`: a few broken levels can account for most of the mean;
@@ -203,18 +205,18 @@ def superposition(net: Any, task: Task, *, margin: int = 3) -> Values:
     }
 
 
-def pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
+def output_images(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
     """Outputs (`pictures`) and targets (`picture_targets`) for some cells, given by their level indices.
 
     ```python
     >>> import jax
     >>> from recombine import Part, nets
-    >>> from recombine.probes import pictures
+    >>> from recombine.probes import output_images
     >>> from recombine.spaces import corner_hole
     >>> from recombine.tasks import bumps
     >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
     >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
-    >>> pictures(net, task, cells=[(5, 5), (6, 7)])["pictures"].shape
+    >>> output_images(net, task, cells=[(5, 5), (6, 7)])["pictures"].shape
     (2, 8, 8)
 
     ```

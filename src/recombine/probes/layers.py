@@ -37,6 +37,8 @@ def geometry(net: Any, task: Task, *, maps: bool = True) -> Values:
 
     Each value has one entry per layer, the inputs first. Derivatives are finite differences over the levels.
 
+    **Returns:**
+
     - `factorisation`, `factorisation_in`, `factorisation_out`;
     - `volume_in`, `volume_out`: mean log10 dv; `volume_gap`: their difference, out - in;
     - `volume_maps` `(layers, *space)`: log10 dv, if `maps`.
@@ -103,6 +105,8 @@ def readability(net: Any, task: Task) -> Values:
 
 def canvases(net: Any, task: Task, *, level: int = 14) -> Values:
     """What each factor of a render net draws on its own canvas.
+
+    **Returns:**
 
     - `canvas_participation` `(factors, levels)`: exp(H) of the spectrum, the effective number of components;
     - `canvas_rank` `(factors, levels)`: the same from the matrices' singular values;

@@ -122,7 +122,7 @@ def weighted_activity(
     total = jnp.zeros(())
     for link in _hidden_links(net, stages):
         activity = link.reads(outputs[link.source])  # type: ignore[index]
-        if activity.ndim > 2:  # pictures or tokens
+        if activity.ndim > 2:  # images or tokens
             total = total + pushed_activity_of(activity, with_squared_weights(link.layer), alpha=alpha)
         else:
             total = total + weighted_activity_of(activity, link.matrix, alpha=alpha)
@@ -136,6 +136,16 @@ def activity(
     """Activity decay: `activity_of` the hidden stages, summed.
 
     **Arguments:** those of `weighted_activity`.
+
+    ```python
+    >>> import equinox as eqx, jax, numpy as np
+    >>> from recombine.remedies import activity
+    >>> net = eqx.nn.MLP(2, 1, width_size=3, depth=1, use_bias=False, key=jax.random.key(0))
+    >>> ones = jax.tree.map(lambda leaf: np.ones_like(leaf) if eqx.is_array(leaf) else leaf, net)
+    >>> float(activity(ones, np.ones((4, 2))))  # each of 3 hidden units has activity 2
+    12.0
+
+    ```
     """
     total = jnp.zeros(())
     for link in _hidden_links(net, stages):

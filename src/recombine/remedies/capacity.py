@@ -40,6 +40,17 @@ def capacity(
 
     - `stage`: the stage whose output holds mean μ and log-scale s of every slot, one after the other; see
         `recombine.nets.posterior_of`.
+
+    ```python
+    >>> import jax.numpy as jnp
+    >>> from recombine.nets import Net
+    >>> from recombine.remedies import capacity
+    >>> net = Net(("encoding",), (lambda x: x,))
+    >>> mean, log_scale = jnp.zeros((4, 2, 3)), jnp.full((4, 2, 3), jnp.log(2.0))  # a unit Gaussian: ½ exp(s) = 1
+    >>> abs(round(float(capacity(net, jnp.concatenate([mean, log_scale], axis=-1))), 5))
+    0.0
+
+    ```
     """
     if "slots" in outputs and outputs[stage].shape[-1] != 2 * outputs["slots"].shape[-1]:
         raise InputError("stage", stage, "mean and log-scale of every latent (a net with variational=True)")

@@ -52,16 +52,26 @@ def compositional_consistency(
     stage: str = "slots",
     key: PRNGKeyArray,
 ) -> Float[Array, ""]:
-    """Shuffles the batch's slots among pictures, decodes and encodes them again, and compares the slots.
+    """Shuffles the batch's slots among images, decodes and encodes them again, and compares the slots.
 
-    The shuffled slots and their pictures (clipped to 0 ... 1) get no gradient, so that only the encoder learns. Latents
+    The shuffled slots and their images (clipped to 0 ... 1) get no gradient, so that only the encoder learns. Latents
     are standardised over the batch. A recipe passes the `key` if its `Penalty` is `random`; the authors switch it on
     after 100 to 150 epochs, of which `Penalty.warmup` is a gradual form.
+
+    ```python
+    >>> import jax
+    >>> from recombine.nets import Net
+    >>> from recombine.remedies import compositional_consistency
+    >>> net = Net(("slots", "output"), (lambda x: 2 * x, lambda z: z / 2))  # the encoder inverts the decoder
+    >>> float(compositional_consistency(net, jax.random.uniform(jax.random.key(0), (4, 2, 3)), key=jax.random.key(1)))
+    0.0
+
+    ```
     """
     slots = jax.lax.stop_gradient(outputs[stage])
     rows, count, width = slots.shape
     order = jax.random.permutation(key, rows * count)[: min(samples, rows) * count]
     mixed = slots.reshape(rows * count, width)[order].reshape(-1, count, width)
-    pictures = jax.lax.stop_gradient(jnp.clip(decode(net, mixed), 0, 1))
+    images = jax.lax.stop_gradient(jnp.clip(decode(net, mixed), 0, 1))
     scale = slots.std(axis=(0, 1)) + 1e-6
-    return matched_distance(mixed / scale, encode(net, pictures) / scale).mean()
+    return matched_distance(mixed / scale, encode(net, images) / scale).mean()

@@ -20,19 +20,19 @@ class ForcedRendering:
 def forced_rendering(
     levels: tuple[int, ...],
     *,
-    picture: tuple[int, int] | None = None,
+    size: tuple[int, int] | None = None,
     entropy: float = 0.1,
     flatness: float = 0.01,
     hidden: int = 2,
     normalised: bool = False,
 ) -> ForcedRendering:
-    """Makes every factor draw its own picture, pushed towards a stripe, before factors are combined.
+    """Makes every factor draw its own image, pushed towards a stripe, before factors are combined.
 
     **Arguments:**
 
     - `levels`: the number of levels of every factor, two factors or more; the task's inputs must be the
         factors' one-hot codes in a row.
-    - `picture`: height and width of the targets; by default a square of `levels[0]` pixels.
+    - `size`: height and width of the targets; by default a square of `levels[0]` pixels.
     - `entropy`, `flatness`: the weights a and b of the two penalties (published: 0.1 and 0.01 at 32 levels).
         A penalty of weight 0 stays in the program, so that a sweep over the weights compiles once.
     - `hidden`, `normalised`: see `recombine.nets.render_net` and `recombine.remedies.canvas_penalties.flatness`.
@@ -51,5 +51,5 @@ def forced_rendering(
     module = "recombine.remedies.canvas_penalties"
     spread = Part(f"{module}:flatness", normalised=True) if normalised else Part(f"{module}:flatness")
     penalties = (Penalty(Part(f"{module}:spectrum_entropy"), entropy), Penalty(spread, flatness))
-    net = Part("recombine.nets:render_net", levels=levels, picture=picture, hidden=hidden)
+    net = Part("recombine.nets:render_net", levels=levels, size=size, hidden=hidden)
     return ForcedRendering(net, penalties)

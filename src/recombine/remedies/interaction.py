@@ -34,7 +34,21 @@ AUTHORS_HEADS = 12
 def attention_interaction(
     net: Any, outputs: Mapping[str, Any], batch: Any, *, stage: str = "decoder"
 ) -> Float[Array, ""]:
-    """`attention_interaction_of` the weights in a decoder stage's output, `recombine.nets.DecodedPixels`."""
+    """`attention_interaction_of` the weights in a decoder stage's output, `recombine.nets.DecodedPixels`.
+
+    ```python
+    >>> import jax.numpy as jnp
+    >>> from recombine.nets import DecodedPixels, Net
+    >>> from recombine.remedies import attention_interaction
+    >>> shared, single = jnp.full((1, 1, 1, 4, 2), 0.5), jnp.eye(2)[None, None, None]
+    >>> for attention in (shared, single):  # every pixel attends to both slots, or to one
+    ...     net = Net(("decoder",), (lambda x: DecodedPixels(x, attention, None),))
+    ...     float(attention_interaction(net, jnp.zeros((1, 4, 3))))
+    0.25
+    0.0
+
+    ```
+    """
     drawn = outputs[stage]
     if not isinstance(drawn, DecodedPixels):
         raise InputError("stage", stage, "a decoder with attention (recombine.nets.attention_decoder)")
@@ -55,7 +69,7 @@ def head_mean_weight(alpha: float, heads: int = AUTHORS_HEADS) -> float:
 
 
 def paper_equivalent_weight(pixels: int, reconstruction: float = 5.0) -> float:
-    """The weight with the published balance between a pixel's attention and its error, for pictures of another size.
+    """The weight with the published balance between a pixel's attention and its error, for images of another size.
 
     The error is a sum over pixels, the penalty a mean: 144 · 0.05 / (5 · 4096) = 3.5e-4 for sprites and 4.4e-4 for
     CLEVR6, taken as 4e-4 times `reconstruction` (the weight of the squared error) times the number of pixels.
@@ -119,7 +133,19 @@ def compositional_contrast(
 def cross_hessian_of(
     decoder: Callable[[Array], Array], slots: Float[Array, "batch slots width"], *, key: PRNGKeyArray
 ) -> Float[Array, " batch"]:
-    """`cross_hessian` of a decoder of slots, for every row."""
+    """`cross_hessian` of a decoder of slots, for every row.
+
+    ```python
+    >>> import jax
+    >>> from recombine.remedies import cross_hessian_of
+    >>> slots = jax.random.normal(jax.random.key(0), (4, 2, 3))
+    >>> cross_hessian_of(lambda z: (z**3).sum(axis=1), slots, key=jax.random.key(1)).tolist()  # slots add up
+    [0.0, 0.0, 0.0, 0.0]
+    >>> bool((cross_hessian_of(lambda z: z.prod(axis=1), slots, key=jax.random.key(1)) > 0).all())
+    True
+
+    ```
+    """
     _check_slots(slots)
     batch, count, _ = slots.shape
     choose, draw = jax.random.split(key)

@@ -134,7 +134,15 @@ def penalty_weight(level: float, outputs: int) -> float:
 
 
 def noise_level(weight: float, outputs: int) -> float:
-    """The noise level that a penalty weight stands for: the inverse of `penalty_weight`."""
+    """The noise level that a penalty weight stands for: the inverse of `penalty_weight`.
+
+    ```python
+    >>> from recombine.remedies import noise_level, penalty_weight
+    >>> round(noise_level(penalty_weight(0.1, outputs=4), outputs=4), 6)
+    0.1
+
+    ```
+    """
     if not 0 <= weight < float("inf") or outputs < 1:
         raise InputError(
             "weight and outputs", (weight, outputs), "a weight of 0 or more and at least one output"

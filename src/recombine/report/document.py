@@ -194,7 +194,7 @@ class Only:
 Block = str | Table | Picture | Details | Code | Facts | Bullets | Only
 """A paragraph, a table, a picture, folded details, code, labelled facts, a list, or blocks for one rendering only.
 
-The terminal leaves out pictures, details and code; everything that a reader needs there is said in other blocks."""
+The terminal leaves out pictures, details and code; everything that a reader needs there is in other blocks."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from recombine.report.document import (
 from recombine.report.figures.canvas import PAGE_WIDTH, png_bytes, svg_bytes
 from recombine.report.marks import spans, without_marks
 
-LEAST_PAGE_WIDTH = 40.0
+MIN_PAGE_WIDTH = 40.0
 """The width in rem at which the smallest type of a figure as wide as the page is still legible, about 9 pixels."""
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _templates() -> Environment:
         kind=_kind,
         tone=_tone,
         share=_share,
-        least_width=_least_width,
+        min_width=_min_width,
         on_page=lambda blocks: list(shown(blocks, "page")),
     )
     return templates
@@ -103,9 +103,9 @@ def _tone(entry: object) -> str:
 
 
 def _measure(text: str) -> str:
-    """How much space a cell of a table needs: `short` texts stay on one line, others keep a least width."""
+    """How much space a cell of a table needs: `short` texts stay on one line, others keep a minimum width."""
     length = len(without_marks(text))
-    return next((name for name, most in (("short", 20), ("medium", 60)) if length <= most), "long")
+    return next((name for name, limit in (("short", 20), ("medium", 60)) if length <= limit), "long")
 
 
 def _share(picture: Picture) -> int:
@@ -113,6 +113,6 @@ def _share(picture: Picture) -> int:
     return min(100, round(100 * picture.drawn.get_size_inches()[0] / PAGE_WIDTH))
 
 
-def _least_width(picture: Picture) -> float:
+def _min_width(picture: Picture) -> float:
     """The width in rem below which a figure is scrolled instead of shrunk, so that its text stays legible."""
-    return round(LEAST_PAGE_WIDTH * _share(picture) / 100, 1)
+    return round(MIN_PAGE_WIDTH * _share(picture) / 100, 1)

@@ -43,7 +43,7 @@ class Report:
         return self.document().text()
 
     def _repr_html_(self) -> str:
-        """In a notebook: the page in a frame of its own, so that its style stays inside."""
+        """In a notebook: the page in a frame, so that its style does not affect the notebook."""
         from html import escape
 
         page = escape(self.page().html(), quote=True)

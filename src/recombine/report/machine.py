@@ -38,8 +38,8 @@ def _processor() -> str:
 
 
 def _linux_processor() -> str:
-    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found.group(1) if found else ""
+    match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return match.group(1) if match else ""
 
 
 def _mac_processor() -> str:

@@ -25,16 +25,16 @@ def spans(text: str) -> list[Span]:
 
     ```
     """
-    found, end = [], 0
+    result, end = [], 0
     for match in _MARKS.finditer(text):
         if match.start() > end:
-            found.append(Span("text", text[end : match.start()]))
+            result.append(Span("text", text[end : match.start()]))
         code, strong = match.groups()
-        found.append(Span("code", code) if code is not None else Span("strong", strong))
+        result.append(Span("code", code) if code is not None else Span("strong", strong))
         end = match.end()
     if end < len(text):
-        found.append(Span("text", text[end:]))
-    return found
+        result.append(Span("text", text[end:]))
+    return result
 
 
 def without_marks(text: str) -> str:

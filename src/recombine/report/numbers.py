@@ -162,7 +162,9 @@ def _is_scientific(value: float) -> bool:
 def _decimals(value: float) -> int:
     """Decimals that leave two significant figures, at most 3."""
     size = abs(value)
-    return next((n for n, least in enumerate((9.95, 0.995, 0.0995)) if size >= least), 3 if size else 0)
+    return next(
+        (n for n, threshold in enumerate((9.95, 0.995, 0.0995)) if size >= threshold), 3 if size else 0
+    )
 
 
 def fixed(value: float, decimals: int) -> str:

@@ -176,7 +176,7 @@ def _decode(value: Any) -> Any:
 def _inside_package(name: str) -> str:
     module = name.partition(":")[0]
     if module != _PACKAGE and not module.startswith(f"{_PACKAGE}."):
-        raise InputError("class", name, f"a dataclass of {_PACKAGE}; settings of one's own travel in a Part")
+        raise InputError("class", name, f"a dataclass of {_PACKAGE}; pass your own settings in a Part")
     return name
 
 

@@ -125,7 +125,7 @@ def _handle(
         worker.ready = True
         return
     trial = worker.trial
-    assert trial is not None, "a worker speaks only about the trial it was given"
+    assert trial is not None, "a worker reports only on its current trial"
     if word == "started":
         emit(Started(trial, worker.number))
         return

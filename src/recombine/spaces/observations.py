@@ -33,6 +33,8 @@ Names = str | Sequence[str]
 class Observations:
     """The rows of a table as cells.
 
+    **Attributes:**
+
     - `name`: of the table, for messages.
     - `space`: factors with all levels that occur in any row.
     - `cells`: `(rows, factors)` level indices.
@@ -140,12 +142,12 @@ def observe(
     return Observations(
         source.name,
         _space(levels),
-        np.stack([found.codes for found in levels.values()], axis=1),
+        np.stack([factor.codes for factor in levels.values()], axis=1),
         training,
         None if target is None else _target(source, target, rows),
         None if cost is None else _cost(source, cost, rows),
         content,
-        {name: found.ranges for name, found in levels.items() if found.ranges is not None},
+        {name: factor.ranges for name, factor in levels.items() if factor.ranges is not None},
         not_compared,
     )
 
@@ -163,8 +165,8 @@ def cells_and_training_rows(
     source = read_table(table, needed)
     training = training_rows(source, condition, seen, source.rows(list(needed)))
     levels = {name: levels_of(source.column(f"factor {name!r}", name)) for name in names}
-    codes = np.stack([found.codes for found in levels.values()], axis=1)
-    return {name: found.levels for name, found in levels.items()}, codes, training
+    codes = np.stack([factor.codes for factor in levels.values()], axis=1)
+    return {name: factor.levels for name, factor in levels.items()}, codes, training
 
 
 def table_and_factors(table: Any, factors: Any) -> tuple[Any, list[str]]:
@@ -214,12 +216,12 @@ def column_names(field: str, names: Any) -> list[str]:
 
 
 def _space(levels: Mapping[str, Levels]) -> Space:
-    combinations = prod(len(found.levels) for found in levels.values())
+    combinations = prod(len(factor.levels) for factor in levels.values())
     if combinations >= MAX_CELLS:
         got = f"{len(levels)} factors with {combinations:.0e} combinations"
         expected = f"fewer factors or levels, for less than {MAX_CELLS:.0e} combinations"
         raise InputError("factors", got, expected)
-    return Space({name: found.levels for name, found in levels.items()})
+    return Space({name: factor.levels for name, factor in levels.items()})
 
 
 def _levels(table: DataTable, names: Sequence[str], bins: Any) -> dict[str, Levels]:
@@ -237,18 +239,18 @@ def _levels(table: DataTable, names: Sequence[str], bins: Any) -> dict[str, Leve
 
 def _recurring(column: DataColumn) -> Levels:
     """The levels of a column that can be a factor: more than one of them, and some that recur."""
-    field, found = f"factor {column.name!r}", levels_of(column)
-    if len(found.levels) == 1:
-        got = f"the one level {found.levels[0]!r}"
+    field, levels = f"factor {column.name!r}", levels_of(column)
+    if len(levels.levels) == 1:
+        got = f"the one level {levels.levels[0]!r}"
         raise InputError(field, got, "at least two levels; leave the column out of the factors")
-    if isinstance(found.levels[0], float) and len(found.levels) > MAX_REAL_LEVELS:
-        got = f"{len(found.levels)} different real numbers"
+    if isinstance(levels.levels[0], float) and len(levels.levels) > MAX_REAL_LEVELS:
+        got = f"{len(levels.levels)} different real numbers"
         raise InputError(field, got, f"levels; cut it into ranges with bins, such as {column.name}=5")
-    if len(found.levels) == len(column) and len(column) > 2:
+    if len(levels.levels) == len(column) and len(column) > 2:
         got = f"as many levels as rows ({len(column)})"
         expected = "a factor whose levels recur; an identifier makes every row a cell of its own"
         raise InputError(field, got, expected)
-    return found
+    return levels
 
 
 def _target(table: DataTable, target: Any, rows: int) -> np.ndarray:

@@ -46,7 +46,7 @@ def results_document(
 
     **Arguments:**
 
-    - `more`: runs of the same study at other scales or with other seeds, each shown in a section of its own.
+    - `more`: runs of the same study at other scales or with other seeds, each shown in a separate section.
     - `figures`: whether to draw the figures, which only pages show.
     - `quiet`: show no progress while drawing.
     """

@@ -34,6 +34,8 @@ MIN_FITTED = 1e-3
 class CellVerdicts:
     """The verdict on every cell at one order.
 
+    **Attributes:**
+
     - `determined`, `norm_completed`, `undetermined`: `(cells,)`; exactly one of the three is true.
     - `certain`: whether the verdicts are proven, and not only very probable (see `Determinacy.is_certain`).
     """
@@ -86,6 +88,8 @@ def cell_verdicts(
 @dataclass(frozen=True, eq=False)
 class Separation:
     """Whether some weights give every row of a design its sign, and if not, why not.
+
+    **Attributes:**
 
     - `certificate` `(rows,)`: weights >= 0 with `sum_i weight_i label_i row_i = 0`, which prove that the rows with a
         positive weight cannot all have their sign; all 0 if `possible`.
@@ -152,6 +156,8 @@ def _least_squares_separates(
 @dataclass(frozen=True, eq=False)
 class TaskVerdicts:
     """The four verdicts on a task with known labels.
+
+    **Attributes:**
 
     - `expressible`, `expressible_signs`: whether sums over seen conjunctions of any order can have the test labels, or
         their signs (`None` unless labels are -1 and 1); `contradiction`: positions of test cells that cannot have their

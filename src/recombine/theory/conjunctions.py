@@ -22,19 +22,19 @@ Subset = tuple[int, ...]
 """A set of factors, as sorted positions."""
 
 
-def subsets(factors: int, order: int, *, least: int = 0) -> list[Subset]:
-    """All sets of `least` to `order` factors, small ones first, as sorted positions.
+def subsets(factors: int, order: int, *, min_order: int = 0) -> list[Subset]:
+    """All sets of `min_order` to `order` factors, small ones first, as sorted positions.
 
     ```python
     >>> from recombine.theory import subsets
-    >>> subsets(3, 2, least=1)
+    >>> subsets(3, 2, min_order=1)
     [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
 
     ```
     """
     if not 0 <= order <= factors:
         raise InputError("order", order, f"a whole number from 0 to the {factors} factors")
-    return list(chain.from_iterable(combinations(range(factors), k) for k in range(least, order + 1)))
+    return list(chain.from_iterable(combinations(range(factors), k) for k in range(min_order, order + 1)))
 
 
 def codes_of(cells: np.ndarray, subset: Subset, sizes: Sequence[int]) -> Int[np.ndarray, " rows"]:
@@ -70,12 +70,12 @@ class Conjunctions:
     codes: tuple[Int[np.ndarray, " values"], ...]
 
     @staticmethod
-    def of(cells: np.ndarray, sizes: Sequence[int], *, order: int, least: int = 0) -> Conjunctions:
-        """Those of order `least` to `order` that occur in `cells`, `(rows, factors)` level indices."""
+    def of(cells: np.ndarray, sizes: Sequence[int], *, order: int, min_order: int = 0) -> Conjunctions:
+        """Those of order `min_order` to `order` that occur in `cells`, `(rows, factors)` level indices."""
         cells = np.asarray(cells)
         if cells.ndim != 2 or cells.shape[1] != len(sizes):
             raise InputError("cells", cells.shape, f"(rows, {len(sizes)}) level indices")
-        sets = tuple(subsets(len(sizes), order, least=least))
+        sets = tuple(subsets(len(sizes), order, min_order=min_order))
         return Conjunctions(tuple(sizes), sets, tuple(np.unique(codes_of(cells, s, sizes)) for s in sets))
 
     @property

@@ -20,6 +20,8 @@ class Echelon:
 
     Basis row `i` has 1 in column `pivots[i]`, where all other rows have 0, so only the other columns are stored.
 
+    **Attributes:**
+
     - `pivots` `(rank,)`, `free` `(width - rank,)`: columns with and without a pivot.
     - `tails` `(rank, width - rank)`: the basis in the columns without a pivot.
 

@@ -20,7 +20,16 @@ HARD = 1e10
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A fitted kernel machine: dual weights `(train,)` and an offset."""
+    """A fitted kernel machine: dual weights `(train,)` and an offset.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import Machine
+    >>> Machine(np.array([1.0, -1.0]), offset=0.5)([[1.0, 0.25]]).tolist()  # 1 · 1 - 1 · 0.25 + 0.5
+    [1.25]
+
+    ```
+    """
 
     weights: Float[np.ndarray, " train"]
     offset: float = 0.0
@@ -209,6 +218,15 @@ def support_vector_regression(
     """Support vector regression with the published settings: errors below `tube` are not penalised.
 
     The tube causes a bias that exact interpolation does not have; use this only to compare with published curves.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import support_vector_regression
+    >>> machine = support_vector_regression(np.eye(2), np.array([-1.0, 1.0]), tube=0.1)
+    >>> machine(np.eye(2)).round(3).tolist()  # as far inside the tube as possible
+    [-0.9, 0.9]
+
+    ```
     """
     from sklearn.svm import SVR
 

@@ -62,6 +62,13 @@ def multi_hot(factors: int, shares: Sequence[float] | None = None) -> OverlapKer
     **Arguments:**
 
     - `shares`: the weight of each factor, adding up to 1; default: all the same.
+
+    ```python
+    >>> from recombine.theory import multi_hot
+    >>> multi_hot(2, [0.75, 0.25]).gram([[0, 0]], [[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
+    [[1.0, 0.75, 0.25, 0.0]]
+
+    ```
     """
     weights = np.full(factors, 1 / factors) if shares is None else np.asarray(shares, dtype=np.float64)
     if weights.shape != (factors,) or (weights < 0).any() or not np.isclose(weights.sum(), 1):
@@ -164,7 +171,20 @@ def named_profile(text: str, factors: int) -> OverlapKernel:
 def random_features(
     cells: np.ndarray, sizes: Sequence[int], *, units: int, seed: int, depth: int = 1
 ) -> Float[np.ndarray, "cells units"]:
-    """Activities of a finite network with random ReLU layers on one-hot codes, to compare with the limit."""
+    """Activities of a finite network with random ReLU layers on one-hot codes, to compare with the limit.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import random_features, random_network
+    >>> cells = np.array([[0, 0], [0, 1]])
+    >>> features = random_features(cells, (2, 2), units=100_000, seed=0)
+    >>> similarity = features[0] @ features[1] / (features[0] @ features[0])
+    >>> limit = random_network(2, depth=1).gram(cells[:1], cells[1:])
+    >>> bool(abs(similarity - limit.item()) < 0.01)
+    True
+
+    ```
+    """
     rng = np.random.default_rng(seed)
     activity = np.concatenate([np.eye(n)[cells[:, i]] for i, n in enumerate(sizes)], axis=1)
     for _ in range(depth):

@@ -102,7 +102,7 @@ def _from_features(
     entries of the inverse.
     """
     order = feature_order(train, sizes)
-    seen = Conjunctions.of(train, sizes, order=order, least=1)
+    seen = Conjunctions.of(train, sizes, order=order, min_order=1)
     counts = cooccurrence_counts(seen.design(train))
     retained = []
     for kernel in kernels:
@@ -133,7 +133,7 @@ def cooccurrence_counts(design: sparse.csr_array) -> Float[np.ndarray, "columns 
 def feature_order(train: Int[np.ndarray, "train factors"], sizes: Sequence[int]) -> int:
     """The largest order whose seen conjunctions fit into memory for a large table."""
     order = min(FEATURE_ORDER, len(sizes) - 1)
-    seen = Conjunctions.of(train, sizes, order=order, least=1)
+    seen = Conjunctions.of(train, sizes, order=order, min_order=1)
     return order if seen.starts[-1] <= MAX_COLUMNS else 1
 
 

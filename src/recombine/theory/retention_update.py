@@ -107,7 +107,7 @@ def _gains(
 
     `None` if the system cannot be solved.
     """
-    seen = Conjunctions.of(np.concatenate([train, added]), sizes, order=order, least=1)
+    seen = Conjunctions.of(np.concatenate([train, added]), sizes, order=order, min_order=1)
     design, added_rows = seen.design(train), seen.design(added).toarray()
     dense = design.shape[1] ** 3 < DENSE_ADVANTAGE * design.nnz
     counts = cooccurrence_counts(design) if dense else None

@@ -16,6 +16,8 @@ from recombine.theory.overlap_kernels import OverlapKernel, order_means, overlap
 class SalienceEstimate:
     """The mean similarity by overlap, and the saliences that follow from it.
 
+    **Attributes:**
+
     - `kernel`: the mean dot product for every set of shared factors.
     - `order_shares`, `interval`: `S(k; C)` for k = 1 to C, and an interval `(C, 2)` over resampled cells.
     - `unevenness`: for every set of shared factors, the standard deviation of the dot products as a share of their

@@ -41,6 +41,8 @@ PENALTIES = 1000
 class Fitted:
     """The trained nets of all seeds, their loss curves, and why each stopped.
 
+    **Attributes:**
+
     - `seeds`; `status`, for every seed `"finished"`, `"stopped"` (by `stop_below`) or `"diverged"`.
     - `curves`: `step` `(records,)`, and the losses without penalties, each `(seeds, records)`: `train` (mean
         over the round), `in` and `out` (seen and unseen cells, after the round; NaN where there are none) and

@@ -161,7 +161,7 @@ class Recipe:
     - `epochs` or `steps`: the length, one of the two. With 0 steps nets are drawn but not trained.
     - `batch`: examples per step; `None` for all at once.
     - `sampling`: `"shuffled"` goes through a fresh permutation of the training rows in every epoch (the last
-        batch of an epoch may be short), `"replacement"` draws every batch anew, `"ordered"` keeps the order.
+        batch of an epoch may be short), `"replacement"` draws every batch independently, `"ordered"` keeps the order.
     - `loss`: `(outputs, targets) -> (batch,)`, one number per example; see `recombine.training.losses`.
     - `penalties`, `noise`: see `Penalty` and `Noise`.
     - `clip_norm`: gradients with a larger global norm are scaled down to it.

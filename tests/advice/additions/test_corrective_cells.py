@@ -73,7 +73,7 @@ def test_banned_cells_are_not_suggested():
     assert not (advice.corrective_cells.cells[:, 1] == 0).any()
 
 
-def test_what_is_wrong_without_a_shortcut_is_a_step_too():
+def test_errors_without_a_shortcut_are_a_step_as_well():
     cells = np.indices((3, 3)).reshape(2, -1).T
     train = np.array([1, 1, 0, 1, 1, 1, 1, 1, 0], dtype=bool)
     labels = [1, 1, 1, -1, -1, -1, -1, -1, 1]
@@ -84,10 +84,10 @@ def test_what_is_wrong_without_a_shortcut_is_a_step_too():
 
 
 def test_greedy_searches_prove_nothing():
-    found = advice_on(context_dependence(), salience="relu:1").corrective_cells
-    assert found.after == 1
-    assert found.lower_bound <= len(found.cells) <= MAX_GREEDY_SIZE
-    assert not found.smallest
+    advice = advice_on(context_dependence(), salience="relu:1").corrective_cells
+    assert advice.after == 1
+    assert advice.lower_bound <= len(advice.cells) <= MAX_GREEDY_SIZE
+    assert not advice.smallest
 
 
 def test_nothing_to_correct_and_nothing_that_corrects():

@@ -32,10 +32,10 @@ def words(advice):
     [([4], 1, 0.7434), ([4], 2, 0.6016), ([4], 3, 0.5090), ([4], 10, 0.2551), ([0, 8], 1, 0.8528)],
 )
 def test_slopes_of_addition(anchors, depth, slope):
-    found = advice_on(addition(anchors=anchors), salience=f"relu:{depth}").slope
-    assert found.slope == pytest.approx(slope, abs=1e-4)
-    assert found.slopes[depth - 1] == pytest.approx(slope, abs=1e-4)
-    assert found.explained == pytest.approx(1)
+    advice = advice_on(addition(anchors=anchors), salience=f"relu:{depth}").slope
+    assert advice.slope == pytest.approx(slope, abs=1e-4)
+    assert advice.slopes[depth - 1] == pytest.approx(slope, abs=1e-4)
+    assert advice.explained == pytest.approx(1)
 
 
 def test_the_slope_is_reported():
@@ -88,7 +88,9 @@ def test_the_critical_ratio_of_saliences_is_the_closed_form_s(context):
 def test_squared_loss_does_not_fix_what_is_out_of_reach():
     advice = advice_on(transitive_equivalence())
     assert advice.losses.squared_helps is False
-    assert set(advice.losses.margin) == {0}  # answers are exactly 0; signs of rounding errors are not right
+    assert set(advice.losses.margin) == {
+        0
+    }  # predictions are exactly 0; signs of rounding errors are not right
     assert "squared loss would not fix it" in words(advice)
 
 

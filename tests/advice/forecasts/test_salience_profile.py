@@ -31,23 +31,23 @@ def activity(request, tmp_path):
 
 
 def test_a_random_layer_is_close_to_its_limit(activity):
-    found = advice(activations=activity)
-    assert found.salience.kernel.order_shares == pytest.approx([0.270680, 0.055877, 0.020329], abs=0.02)
-    assert found.leak.median == pytest.approx(advice(salience="relu:1").leak.median, abs=0.05)
-    assert found.leak.band is None
-    plain = found.to_dict()["salience"]
+    forecasts = advice(activations=activity)
+    assert forecasts.salience.kernel.order_shares == pytest.approx([0.270680, 0.055877, 0.020329], abs=0.02)
+    assert forecasts.leak.median == pytest.approx(advice(salience="relu:1").leak.median, abs=0.05)
+    assert forecasts.leak.band is None
+    plain = forecasts.to_dict()["salience"]
     assert plain["profile"] == "activations"
     assert plain["estimate"]["self_pairs"]
     assert (plain["estimate"]["rows"], plain["estimate"]["of_rows"]) == (36, 36)
     assert set(plain["estimate"]["unevenness"]) == {"nothing", "a", "b", "c", "a b", "a c", "b c", "a b c"}
-    text = " ".join(str(found).split())
+    text = " ".join(str(forecasts).split())
     assert "S(1) = 0.2" in text
     assert "the layer's saliences" in text
     assert "compared with themselves" in text
-    assert "The layer's saliences" in [section.heading for section in found.page().sections]
+    assert "The layer's saliences" in [section.heading for section in forecasts.page().sections]
 
 
-def test_an_estimate_can_be_given():
+def test_an_estimate_can_be_passed():
     estimate = estimate_salience(ACTIVITY, CELLS)
     assert advice(salience=estimate).leak.median == advice(activations=ACTIVITY).leak.median
     assert advice(salience=estimate).to_dict()["salience"]["estimate"]["interval"]

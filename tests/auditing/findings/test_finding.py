@@ -34,7 +34,7 @@ def test_not_applicable_is_neither_yes_nor_no():
     assert one.to_dict()["interval"] is None
 
 
-def test_every_finding_asks_a_question_of_its_own():
+def test_every_finding_has_a_different_question():
     assert len(FINDINGS) == len({kind.title for kind in FINDINGS.values()}) == 10
     assert all(kind.question.endswith("?") for kind in FINDINGS.values())
     assert title_of("re_entanglement") == "re-entanglement"
@@ -42,5 +42,5 @@ def test_every_finding_asks_a_question_of_its_own():
 
 def test_lists_of_cells():
     cells = [{"a": np.int64(i)} for i in range(3)]
-    assert cell_list(cells, most=3) == "(0); (1); (2)"
-    assert cell_list(cells, most=2).endswith("…")
+    assert cell_list(cells, max_cells=3) == "(0); (1); (2)"
+    assert cell_list(cells, max_cells=2).endswith("…")

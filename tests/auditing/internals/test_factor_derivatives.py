@@ -1,4 +1,4 @@
-"""Derivatives along factors that are inputs: known nets, every framework, and inputs that are no factors."""
+"""Derivatives along factors that are inputs: known nets, every framework, and inputs that are not factors."""
 
 import equinox as eqx
 import jax
@@ -22,12 +22,12 @@ W1, W2 = RNG.normal(size=(2, 7)).astype(np.float32), RNG.normal(size=(7, 3)).ast
 
 def found_in(inputs, factors, bins=None, unordered=()):
     seen = np.arange(len(next(iter(factors.values())))) % 3 > 0
-    given = read_audit_inputs(None, factors=factors, seen=seen, inputs=inputs, bins=bins)
-    place = np.unique(given.table.codes, return_inverse=True)[1]
-    found = factor_inputs(
-        given, as_model(lambda *x, **y: (x or list(y.values()))[0], inputs).inputs, place, unordered
+    data = read_audit_inputs(None, factors=factors, seen=seen, inputs=inputs, bins=bins)
+    cell_index = np.unique(data.table.codes, return_inverse=True)[1]
+    result = factor_inputs(
+        data, as_model(lambda *x, **y: (x or list(y.values()))[0], inputs).inputs, cell_index, unordered
     )
-    return {given.table.space.names[axis]: one for axis, one in found.items()}
+    return {data.table.space.names[axis]: one for axis, one in result.items()}
 
 
 GRID = np.indices((6, 5)).reshape(2, -1)
@@ -36,15 +36,15 @@ FACTORS = {"a": GRID[0], "b": GRID[1]}
 
 def test_columns_that_are_factors_are_found():
     inputs = GRID[::-1].T.astype(float)
-    found = found_in(inputs, FACTORS)
-    assert (found["a"].column, found["b"].column) == (InputColumn(0, 1), InputColumn(0, 0))
-    assert found["a"].by_level == pytest.approx(1.0)
+    result = found_in(inputs, FACTORS)
+    assert (result["a"].column, result["b"].column) == (InputColumn(0, 1), InputColumn(0, 0))
+    assert result["a"].by_level == pytest.approx(1.0)
     scaled = found_in((inputs - 2) / 4, FACTORS)
     assert scaled["b"].by_level == pytest.approx(0.25)
     assert set(found_in(inputs, FACTORS, unordered=["a"])) == {"b"}
 
 
-def test_inputs_that_other_columns_follow_are_no_factors():
+def test_inputs_that_other_columns_follow_are_not_factors():
     a, b = GRID.astype(float)
     for more in (a**2, a * b, np.eye(6)[GRID[0]][:, 2]):
         assert "a" not in found_in(np.stack([a, b, more], axis=1), FACTORS)
@@ -53,11 +53,11 @@ def test_inputs_that_other_columns_follow_are_no_factors():
     assert set(found_in({"u": a, "v": b[:, None]}, FACTORS)) == {"a", "b"}
 
 
-def test_noise_beside_a_factor_does_not_hide_it():
+def test_added_noise_does_not_hide_a_factor():
     inputs = np.concatenate([XY, RNG.normal(size=(600, 4))], axis=1)
-    found = found_in(inputs, {"x": XY[:, 0], "y": XY[:, 1]}, bins={"x": 5, "y": 4})
-    assert set(found) == {"x", "y"}
-    assert found["x"].by_level == pytest.approx(2 / 5, rel=0.05)
+    result = found_in(inputs, {"x": XY[:, 0], "y": XY[:, 1]}, bins={"x": 5, "y": 4})
+    assert set(result) == {"x", "y"}
+    assert result["x"].by_level == pytest.approx(2 / 5, rel=0.05)
 
 
 def models():

@@ -17,21 +17,21 @@ TABLE = {"x": X, "y": Y}
 
 
 def layers(activity, ordered=(True, True), table=TABLE):
-    found = observe({**table, "train": SEEN}, factors=["x", "y"], seen="train")
+    result = observe({**table, "train": SEEN}, factors=["x", "y"], seen="train")
     zero = np.zeros(len(X))
-    cells = gather(found, read_outputs(zero + 0.5 * np.arange(len(X)), zero))
+    cells = gather(result, read_outputs(zero + 0.5 * np.arange(len(X)), zero))
     return measure_layers({"layer": activity}, cells, ordered=ordered)
 
 
 def test_geometry_on_a_full_grid_is_that_of_the_probes():
     activity = np.random.default_rng(0).normal(size=(N * N, 6))
-    found = layers(activity).layers[0]
+    result = layers(activity).layers[0]
     g = metric_tensor(activity.reshape(N, N, -1))
-    assert found.factorisation.value == pytest.approx(factorisation(g), rel=1e-5)
+    assert result.factorisation.value == pytest.approx(factorisation(g), rel=1e-5)
 
 
 def test_volumes_of_even_layers_are_those_of_the_probes():
-    """Where a layer is no grid of straight lines, steps to both sides and their sum have different lengths."""
+    """Where a layer is not a grid of straight lines, steps to both sides and their sum have different lengths."""
     bent = np.stack([X + 0.3 * Y, Y**1.0, 0.5 * X], axis=1)
     g = metric_tensor(bent.reshape(N, N, -1))
     assert layers(bent).layers[0].volume_gap.value == pytest.approx(
@@ -68,7 +68,7 @@ def test_codes_that_nothing_has_bent_are_not_warped(n):
                 assert report.finding("warped_geometry").holds is False
 
 
-def test_a_direction_that_all_factors_share_is_found_for_words_too():
+def test_a_shared_direction_is_found_for_text_levels_as_well():
     rng = np.random.default_rng(0)
     words = {"x": np.array([f"w{i}" for i in X]), "y": np.array([f"v{i}" for i in Y])}
     first = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1) @ rng.normal(size=(2 * N, 100))
@@ -85,7 +85,7 @@ def test_a_direction_that_all_factors_share_is_found_for_words_too():
         assert report.finding("re_entanglement").holds is True
 
 
-def test_words_have_no_neighbours_but_effects():
+def test_text_levels_have_effects_but_no_neighbours():
     words = {"x": np.array([f"w{(7 * i) % N}" for i in X]), "y": np.array([f"v{(5 * i) % N}" for i in Y])}
     one_hot = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1)
     apart = layers(one_hot, (False, False), words).layers[0]
@@ -108,7 +108,7 @@ def code(values):
     return np.exp(-((np.arange(N) - values[:, None]) ** 2) / 2)
 
 
-def found(**activations):
+def findings(**activations):
     report = audit(
         TABLE,
         factors=["x", "y"],
@@ -120,18 +120,18 @@ def found(**activations):
     return {one.id: one for one in report.findings}
 
 
-def test_factors_that_are_mixed_up_are_found_with_their_layer():
+def test_entangled_factors_are_reported_with_their_layer():
     first = np.concatenate([code(X), code(Y)], axis=1)
     mix = np.stack([X + Y, 0.15 * (X - Y)], axis=1).astype(float)  # both can be read, along nearly one line
-    one = found(first=first, second=first * 2, third=mix)["re_entanglement"]
+    one = findings(first=first, second=first * 2, third=mix)["re_entanglement"]
     assert one.holds is True
     assert one.details["layer"] == "third"
-    assert found(first=first, second=first * 2)["re_entanglement"].holds is False
+    assert findings(first=first, second=first * 2)["re_entanglement"].holds is False
 
 
 def test_layers_that_lost_a_factor_have_nothing_to_mix_up():
     first = np.concatenate([code(X), code(Y)], axis=1)
-    assert found(first=first, second=code(X))["re_entanglement"].holds is False
+    assert findings(first=first, second=code(X))["re_entanglement"].holds is False
 
 
 def test_a_layer_that_is_squeezed_where_nothing_was_trained_is_warped():
@@ -139,17 +139,17 @@ def test_a_layer_that_is_squeezed_where_nothing_was_trained_is_warped():
     middle = np.array([4.0, 4.0])
     near = np.abs(even - middle).max(axis=1, keepdims=True) <= 2
     bent = np.where(near, middle + 0.3 * (even - middle), even)
-    one = found(even=even, bent=bent)["warped_geometry"]
+    one = findings(even=even, bent=bent)["warped_geometry"]
     assert one.holds is True
     assert one.details["layer"] == "bent"
     assert one.estimate.value < -0.3
-    assert found(even=even, again=even * 3)["warped_geometry"].holds is False
+    assert findings(even=even, again=even * 3)["warped_geometry"].holds is False
 
 
 def test_salience_of_whole_cells_forecasts_a_leak():
     parts = np.concatenate([np.eye(N)[X], np.eye(N)[Y]], axis=1)
     whole = np.concatenate([0.3 * parts, 3 * np.eye(N * N)], axis=1)
-    low, high = found(parts=parts)["salience"], found(whole=whole)["salience"]
+    low, high = findings(parts=parts)["salience"], findings(whole=whole)["salience"]
     assert low.holds is False
     assert low.estimate.value > 0.95
     assert high.holds is True

@@ -1,13 +1,13 @@
 """Models whose behaviour is known, because it was planted: what an audit must find in them, and what it must not.
 
-Nothing here knows how an audit decides. A draw that does not show its behaviour clearly (too few unseen cells, answers
-that are right by luck, two explanations that fit alike) is drawn again, so a miss is the audit's.
+Nothing here knows how an audit decides. A draw that does not show its behaviour clearly (too few unseen cells,
+predictions that are right by luck, two explanations that fit alike) is drawn again, so a miss is the audit's.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from tests.auditing.planted import composing, failing, picturing
+from tests.auditing.planted import composing, failing, images
 from tests.auditing.planted.construction import FINDINGS, Planted
 from tests.auditing.planted.redraw import Redraw
 
@@ -18,7 +18,7 @@ RECIPES = {
     "additive": failing.additive,
     "kernel": failing.kernel,
     "shortcut": failing.shortcut,
-    "superposition": picturing.superposition,
+    "superposition": images.superposition,
     "composer": composing.composer,
     "noisy_composer": composing.noisy_composer,
     "constant": composing.constant,

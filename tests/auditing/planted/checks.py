@@ -1,4 +1,4 @@
-"""Whether a draw shows its behaviour; all on answers by cell, where whole numbers are classes."""
+"""Whether a draw shows its behaviour; all on predictions by cell, where whole numbers are classes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ def is_labels(values: np.ndarray) -> bool:
     return values.dtype.kind == "i"
 
 
-def errors(values: np.ndarray, answers: np.ndarray) -> np.ndarray:
+def errors(values: np.ndarray, predictions: np.ndarray) -> np.ndarray:
     """By cell: wrong or not, or the summed square."""
     if is_labels(values):
-        return (values != answers).astype(float)
-    return ((values - answers) ** 2).reshape(len(values), -1).sum(axis=1)
+        return (values != predictions).astype(float)
+    return ((values - predictions) ** 2).reshape(len(values), -1).sum(axis=1)
 
 
 def typical(values: np.ndarray, among: np.ndarray) -> np.ndarray:
@@ -23,11 +23,13 @@ def typical(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     return np.bincount(values[among]).argmax() if is_labels(values) else values[among].mean(axis=0)
 
 
-def relative_error(design: Design, target: np.ndarray, answers: np.ndarray, *, seen: bool = False) -> float:
+def relative_error(
+    design: Design, target: np.ndarray, predictions: np.ndarray, *, seen: bool = False
+) -> float:
     """The error on unseen cells (or on seen ones) over that of the best constant in training."""
     where = design.seen == seen
     constant = np.broadcast_to(typical(target, design.seen), target.shape)
-    return float(errors(target, answers)[where].sum() / errors(target, constant)[where].sum().clip(1e-12))
+    return float(errors(target, predictions)[where].sum() / errors(target, constant)[where].sum().clip(1e-12))
 
 
 def by_level(design: Design, target: np.ndarray, axis: int) -> np.ndarray:
@@ -37,28 +39,30 @@ def by_level(design: Design, target: np.ndarray, axis: int) -> np.ndarray:
     return np.array(table)[index]
 
 
-def of_one_factor(design: Design, target: np.ndarray, answers: np.ndarray) -> float:
-    """How well some single factor, by its levels' typical training targets, explains the unseen answers; up to 1."""
+def of_one_factor(design: Design, target: np.ndarray, predictions: np.ndarray) -> float:
+    """How well some single factor, by its levels' typical training targets, explains the unseen predictions."""
     best, unseen = 0.0, ~design.seen
     for axis in range(len(design.grid.sizes)):
-        missed = errors(answers, by_level(design, target, axis))[unseen]
+        missed = errors(predictions, by_level(design, target, axis))[unseen]
         if is_labels(target):
             best = max(best, 1 - float(missed.mean()))
         else:
-            centred = errors(answers, np.broadcast_to(typical(answers, unseen), answers.shape))[unseen]
+            centred = errors(predictions, np.broadcast_to(typical(predictions, unseen), predictions.shape))[
+                unseen
+            ]
             best = max(best, 1 - float(missed.sum() / centred.sum().clip(1e-12)))
     return best
 
 
-def of_neighbours(design: Design, target: np.ndarray, answers: np.ndarray) -> float:
-    """How often unseen answers are the labels of the seen cells that share the most levels, one drawn at random."""
+def of_neighbours(design: Design, target: np.ndarray, predictions: np.ndarray) -> float:
+    """How often unseen predictions are the labels of the seen cells that share the most levels, one drawn at random."""
     near = design.shared == design.shared.max(axis=1, keepdims=True)
-    same = answers[~design.seen][:, None] == target[design.seen]
+    same = predictions[~design.seen][:, None] == target[design.seen]
     return float(((near & same).sum(axis=1) / near.sum(axis=1)).mean())
 
 
 def varies(design: Design, target: np.ndarray) -> bool:
-    """Whether targets differ enough, among seen and among unseen cells, for answers to be right or wrong."""
+    """Whether targets differ enough, among seen and among unseen cells, for predictions to be right or wrong."""
     if is_labels(target):
         shares = [np.bincount(target[among]).max() / among.sum() for among in (design.seen, ~design.seen)]
         known = np.unique(target[design.seen])

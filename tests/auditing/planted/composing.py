@@ -1,4 +1,4 @@
-"""Constructions that treat seen and unseen cells alike: right, right with noise, and one answer for everything."""
+"""Constructions that treat seen and unseen cells alike: right, right with noise, and one prediction for everything."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from tests.auditing.planted.checks import is_labels, relative_error, typical, varies
 from tests.auditing.planted.construction import Planted, construct
 from tests.auditing.planted.designs import Design, Grid, draw_design, draw_grid
-from tests.auditing.planted.forms import as_labels, as_numbers, as_pictures
-from tests.auditing.planted.picturing import draw_world
+from tests.auditing.planted.forms import as_images, as_labels, as_numbers
+from tests.auditing.planted.images import draw_world
 from tests.auditing.planted.redraw import insist
 from tests.auditing.planted.targets import classes, numbers
 
@@ -29,11 +29,11 @@ def draw_task(rng: np.random.Generator) -> tuple[Grid, np.ndarray, str]:
 
 
 def written(
-    rng: np.random.Generator, target: np.ndarray, answers: np.ndarray
+    rng: np.random.Generator, target: np.ndarray, predictions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """Targets and answers by row, in a form that suits them."""
-    form = as_labels if is_labels(target) else as_pictures if target.ndim == 3 else as_numbers
-    return form(rng, target, answers)
+    """Targets and predictions by row, in a form that suits them."""
+    form = as_labels if is_labels(target) else as_images if target.ndim == 3 else as_numbers
+    return form(rng, target, predictions)
 
 
 def draw_split_task(rng: np.random.Generator) -> tuple[Design, np.ndarray, str]:
@@ -54,37 +54,37 @@ def composer(rng: np.random.Generator) -> Planted:
 def noisy_composer(rng: np.random.Generator) -> Planted:
     """Right but for noise, on seen and unseen rows alike; luck must not gather wrong labels on unseen rows."""
     design, target, task = draw_split_task(rng)
-    answers = target[design.cell]
+    predictions = target[design.cell]
     if is_labels(target):
         share = rng.uniform(0.01, 0.08)
-        wrong = rng.permutation(len(answers))[: max(1, round(share * len(answers)))]
-        answers[wrong] = (answers[wrong] + rng.integers(1, target.max() + 1, size=len(wrong))) % (
+        wrong = rng.permutation(len(predictions))[: max(1, round(share * len(predictions)))]
+        predictions[wrong] = (predictions[wrong] + rng.integers(1, target.max() + 1, size=len(wrong))) % (
             target.max() + 1
         )
-        insist((answers != target[design.cell])[~design.seen[design.cell]].mean() <= 0.125)
+        insist((predictions != target[design.cell])[~design.seen[design.cell]].mean() <= 0.125)
         noise = f"{len(wrong)} rows wrong"
     else:
         share = rng.uniform(0.05, 0.3)
-        scale = answers.std(axis=0) if answers.ndim == 2 else answers.std()
-        answers = answers + rng.normal(size=answers.shape) * share * scale
+        scale = predictions.std(axis=0) if predictions.ndim == 2 else predictions.std()
+        predictions = predictions + rng.normal(size=predictions.shape) * share * scale
         noise = f"noise {share:.2f}"
-    *rows, form = written(rng, target[design.cell], answers)
+    *rows, form = written(rng, target[design.cell], predictions)
     return construct("noisy_composer", "composes", design, *rows, task, noise, form)
 
 
 def constant(rng: np.random.Generator) -> Planted:
-    """One answer for everything: typical of training, or any."""
+    """One prediction for everything: typical of training, or any."""
     design, target, task = draw_split_task(rng)
     usual = bool(rng.random() < 0.5)
     if usual:
-        answer = typical(target, design.seen)
+        prediction = typical(target, design.seen)
     elif is_labels(target):
-        answer = np.int64(rng.integers(target.max() + 1))
+        prediction = np.int64(rng.integers(target.max() + 1))
     elif target.ndim == 3:
-        answer = rng.random(target.shape[1:]) if rng.random() < 0.5 else target[rng.choice(len(target))]
+        prediction = rng.random(target.shape[1:]) if rng.random() < 0.5 else target[rng.choice(len(target))]
     else:
-        answer = target.mean(axis=0) + rng.normal(size=target.shape[1]) * target.std(axis=0)
-    answers = np.broadcast_to(answer, target.shape)
-    insist(relative_error(design, target, answers) > 0.5)
-    *rows, form = written(rng, target[design.cell], answers[design.cell])
-    return construct("constant", None, design, *rows, task, "typical" if usual else "any answer", form)
+        prediction = target.mean(axis=0) + rng.normal(size=target.shape[1]) * target.std(axis=0)
+    predictions = np.broadcast_to(prediction, target.shape)
+    insist(relative_error(design, target, predictions) > 0.5)
+    *rows, form = written(rng, target[design.cell], predictions[design.cell])
+    return construct("constant", None, design, *rows, task, "typical" if usual else "any prediction", form)

@@ -1,4 +1,4 @@
-"""What a construction is, and how answers per cell become rows."""
+"""What a construction is, and how predictions per cell become rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FINDINGS = ("composes", "memorisation_leak", "shortcut", "superposition", "addit
 
 @dataclass(frozen=True, eq=False)
 class Planted:
-    """A table, a model's answers, and what is true of them.
+    """A table, a model's predictions, and what is true of them.
 
     - `expected`, `forbidden`: findings that must hold and must not; together all of `FINDINGS`.
     - `table`: factor columns, and `train`, which marks training rows.
@@ -40,7 +40,7 @@ def construct(
     prediction: np.ndarray,
     *notes: str,
 ) -> Planted:
-    """From targets and answers by row."""
+    """From targets and predictions by row."""
     expected = frozenset(() if finding is None else (finding,))
     return Planted(
         kind=kind,

@@ -74,10 +74,12 @@ def one_hot(cells: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     return np.concatenate([np.ones((len(cells), 1)), *blocks], axis=1)
 
 
-def draw_grid(rng: np.random.Generator, *, factors: tuple[int, ...] = (2, 3, 4), most: int = 400) -> Grid:
+def draw_grid(
+    rng: np.random.Generator, *, factors: tuple[int, ...] = (2, 3, 4), max_cells: int = 400
+) -> Grid:
     """2 to 4 factors of 3 to 8 levels, at times without some cells."""
     count, sizes = int(rng.choice(factors)), np.array([0])
-    while not 20 <= np.prod(sizes) <= most:
+    while not 20 <= np.prod(sizes) <= max_cells:
         sizes = rng.integers(3, 9, size=count)
     cells = np.indices(sizes.tolist()).reshape(count, -1).T
     if rng.random() < 0.2:

@@ -22,16 +22,19 @@ from recombine.theory import retention
 
 
 def lookup(rng: np.random.Generator) -> Planted:
-    """Right on seen cells, elsewhere the nearest seen cell's answer; not such that one factor would explain it."""
+    """Right on seen cells, elsewhere the nearest seen cell's prediction; not such that one factor would explain it."""
     design, target, task = draw_split_task(rng)
-    answers, how = nearest(rng, design, target)
+    predictions, how = nearest(rng, design, target)
     if is_labels(target):
-        wrong = (answers != target)[~design.seen].mean()
-        insist(wrong >= 0.3, relative_error(design, target, answers) >= 0.3)
-        insist(of_one_factor(design, target, answers) <= 0.7)
+        wrong = (predictions != target)[~design.seen].mean()
+        insist(wrong >= 0.3, relative_error(design, target, predictions) >= 0.3)
+        insist(of_one_factor(design, target, predictions) <= 0.7)
     else:
-        insist(relative_error(design, target, answers) >= 0.2, of_one_factor(design, target, answers) <= 0.8)
-    *rows, form = written(rng, target[design.cell], answers[design.cell])
+        insist(
+            relative_error(design, target, predictions) >= 0.2,
+            of_one_factor(design, target, predictions) <= 0.8,
+        )
+    *rows, form = written(rng, target[design.cell], predictions[design.cell])
     return construct("lookup", "memorisation_leak", design, *rows, task, how, form)
 
 
@@ -41,17 +44,17 @@ def additive(rng: np.random.Generator) -> Planted:
     target = mixed_numbers(rng, grid, draw_outputs(rng), share)
     design = draw_design(rng, grid)
     by_row = bool(rng.random() < 0.5)
-    answers = least_squares(design, target, by_row=by_row)
-    seen, unseen = (relative_error(design, target, answers, seen=seen) for seen in (True, False))
+    predictions = least_squares(design, target, by_row=by_row)
+    seen, unseen = (relative_error(design, target, predictions, seen=seen) for seen in (True, False))
     insist(varies(design, target), 0.12 <= seen <= 0.75, unseen >= 0.2)
-    insist(of_one_factor(design, answers, answers) <= 0.9)
-    *rows, form = as_numbers(rng, target[design.cell], answers[design.cell])
+    insist(of_one_factor(design, predictions, predictions) <= 0.9)
+    *rows, form = as_numbers(rng, target[design.cell], predictions[design.cell])
     fit = f"least squares by {'row' if by_row else 'cell'}"
     return construct("additive", "additive_only", design, *rows, f"interactions {share:.2f}", fit, form)
 
 
 def kernel(rng: np.random.Generator) -> Planted:
-    """A machine of least norm that stores whole cells, on an additive task: answers for unseen cells shrink."""
+    """A machine of minimum norm that stores whole cells, on an additive task: predictions for unseen cells shrink."""
     grid = draw_grid(rng)
     target = additive_numbers(rng, grid, draw_outputs(rng))
     design = draw_design(rng, grid)
@@ -60,18 +63,18 @@ def kernel(rng: np.random.Generator) -> Planted:
     (kept,) = retention([similarity], grid.cells[design.seen], grid.cells[~design.seen], grid.sizes)
     insist(np.median(kept) < 0.85)
     offset = bool(rng.random() < 0.7)
-    answers = smallest_norm(design, target, similarity, offset=offset)
-    insist(relative_error(design, target, answers, seen=True) < 1e-10)
+    predictions = smallest_norm(design, target, similarity, offset=offset)
+    insist(relative_error(design, target, predictions, seen=True) < 1e-10)
     centre = target[design.seen].mean(axis=0)
-    truth, given = (values[~design.seen] - centre for values in (target, answers))
-    slope = float((truth * given).sum() / (truth**2).sum())
-    insist(slope < 0.85, relative_error(design, target, answers) >= 0.15**2)
+    truth, predicted = (values[~design.seen] - centre for values in (target, predictions))
+    slope = float((truth * predicted).sum() / (truth**2).sum())
+    insist(slope < 0.85, relative_error(design, target, predictions) >= 0.15**2)
     notes = [
         name,
         "with offset" if offset else "no offset",
         f"retention {np.median(kept):.2f}, slope {slope:.2f}",
     ]
-    *rows, form = as_numbers(rng, target[design.cell], answers[design.cell])
+    *rows, form = as_numbers(rng, target[design.cell], predictions[design.cell])
     return construct("kernel", "memorisation_leak", design, *rows, *notes, form)
 
 
@@ -88,8 +91,8 @@ def shortcut(rng: np.random.Generator) -> Planted:
     insist((rule != target)[unseen].mean() >= 0.3, relative_error(design, target, rule) >= 0.15)
     insist(np.bincount(rule[unseen]).max() <= 0.8 * unseen.sum(), of_neighbours(design, target, rule) <= 0.8)
     pure = bool(rng.random() < 0.5)
-    answers = rule if pure else np.where(design.seen, target, rule)
-    *rows, form = as_labels(rng, target[design.cell], answers[design.cell])
+    predictions = rule if pure else np.where(design.seen, target, rule)
+    *rows, form = as_labels(rng, target[design.cell], predictions[design.cell])
     how = (
         f"{'pure' if pure else 'right on seen cells'}, by {grid.factors[axis]}, right in training {right:.2f}"
     )

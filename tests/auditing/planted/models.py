@@ -1,4 +1,4 @@
-"""Models that fail, fitted on training cells; answers for every cell."""
+"""Models that fail, fitted on training cells; predictions for every cell."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def nearest(rng: np.random.Generator, design: Design, target: np.ndarray) -> tup
         tie = np.broadcast_to(design.first_row[seen], far.shape) / len(design.cell)
     else:
         tie = rng.random(far.shape)
-    answers = target.copy()
-    answers[~design.seen] = target[seen[np.lexsort((tie, far.round(9)), axis=1)[:, 0]]]
-    return answers, f"nearest: {how}"
+    predictions = target.copy()
+    predictions[~design.seen] = target[seen[np.lexsort((tie, far.round(9)), axis=1)[:, 0]]]
+    return predictions, f"nearest: {how}"
 
 
 def least_squares(design: Design, target: np.ndarray, *, by_row: bool) -> np.ndarray:
@@ -49,7 +49,7 @@ def draw_kernel(rng: np.random.Generator, factors: int) -> tuple[OverlapKernel, 
 
 
 def smallest_norm(design: Design, target: np.ndarray, kernel: OverlapKernel, *, offset: bool) -> np.ndarray:
-    """The kernel machine of least norm, one per output."""
+    """The kernel machine of minimum norm, one per output."""
     cells, train = design.grid.cells, design.grid.cells[design.seen]
     gram, across = kernel.gram(train), kernel.gram(cells, train)
     columns = [min_norm(gram, column, offset=offset)(across) for column in target[design.seen].T]

@@ -68,20 +68,20 @@ def classes(rng: np.random.Generator, grid: Grid) -> tuple[np.ndarray, str]:
     used = rng.permutation(len(grid.sizes))[: rng.integers(2, len(grid.sizes) + 1)]
     if rule == "scores":
         scores = sum(rng.normal(size=(grid.sizes[axis], count))[grid.cells[:, axis]] for axis in used)
-        found = np.argmax(scores, axis=1)
+        result = np.argmax(scores, axis=1)
     elif rule == "sum":
         codes = [rng.integers(0, count, size=grid.sizes[axis])[grid.cells[:, axis]] for axis in used]
-        found = np.sum(codes, axis=0) % count
+        result = np.sum(codes, axis=0) % count
     elif rule == "table":
         one, other = used[:2]
         table = rng.integers(0, count, size=(grid.sizes[one], grid.sizes[other]))
-        found = table[grid.cells[:, one], grid.cells[:, other]]
+        result = table[grid.cells[:, one], grid.cells[:, other]]
     else:
         one, other = ((rng.random(grid.sizes[axis]) < 0.5)[grid.cells[:, axis]] for axis in used[:2])
         how = rng.integers(3)
-        found, count = (one & other, one | other, one ^ other)[how].astype(int), 2
+        result, count = (one & other, one | other, one ^ other)[how].astype(int), 2
         rule = ("and", "or", "either-or")[how]
-    return found, f"{count} classes by {rule}"
+    return result, f"{count} classes by {rule}"
 
 
 def shortcut_classes(rng: np.random.Generator, grid: Grid, axis: int) -> tuple[np.ndarray, np.ndarray, str]:
@@ -98,18 +98,18 @@ def shortcut_classes(rng: np.random.Generator, grid: Grid, axis: int) -> tuple[n
     how = str(rng.choice(["shift", "own class", "cells", "scores"]))
     odd = (rng.random(grid.sizes[other]) < 0.4)[by_other]
     if how == "shift":
-        found = np.where(odd, (own[index] + rng.integers(1, count)) % count, own[index])
+        result = np.where(odd, (own[index] + rng.integers(1, count)) % count, own[index])
     elif how == "own class":
-        found = np.where(odd, rng.integers(0, count, size=grid.sizes[other])[by_other], own[index])
+        result = np.where(odd, rng.integers(0, count, size=grid.sizes[other])[by_other], own[index])
     elif how == "cells":
         shift = rng.integers(1, count, size=(size, grid.sizes[other]))
         shift *= rng.random(shift.shape) < 0.4
-        found = (own[index] + shift[index, by_other]) % count
+        result = (own[index] + shift[index, by_other]) % count
     else:
         scores = rng.uniform(0.8, 1.6) * np.eye(count)[own[index]]
-        found = np.argmax(scores + rng.normal(size=(grid.sizes[other], count))[by_other], axis=1)
+        result = np.argmax(scores + rng.normal(size=(grid.sizes[other], count))[by_other], axis=1)
     return (
-        found,
+        result,
         own[index],
         f"{count} classes, {grid.factors[axis]} with exceptions ({how}) by {grid.factors[other]}",
     )

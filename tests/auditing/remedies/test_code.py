@@ -72,7 +72,7 @@ def surroundings(framework):
 @pytest.mark.parametrize("name", sorted(set(CODE) - {"balance_code"}))
 def test_snippets_run(name, framework, capsys):
     space = surroundings(framework)
-    if name == "single_factors_code":  # pictures instead of vectors
+    if name == "single_factors_code":  # images instead of vectors
         module = sys.modules.get("torch") if framework == "torch" else None
         for key, shape in (("x", (8, 16)), ("y", (8, 8, 8))):
             empty = np.zeros(shape, dtype=np.float32)

@@ -17,7 +17,7 @@ def names(report):
 
 
 def superposing():
-    """Right on seen cells, half of the row's and of the column's seen pictures on others."""
+    """Right on seen cells, half of the row's and of the column's seen images on others."""
     means = {
         axis: [BUMPS[SEEN & (level == i)].mean(axis=0) for i in range(8)] for axis, level in enumerate((X, Y))
     }
@@ -26,15 +26,15 @@ def superposing():
 
 
 @pytest.mark.parametrize("form", ["grey", "first", "last", "flat"])
-def test_pictures_of_every_form(form):
-    out, wanted = superposing(), BUMPS
+def test_images_of_every_form(form):
+    out, target = superposing(), BUMPS
     if form == "first":
-        out, wanted = (np.repeat(one[:, None], 3, axis=1) for one in (out, wanted))
+        out, target = (np.repeat(one[:, None], 3, axis=1) for one in (out, target))
     if form == "last":
-        out, wanted = out[..., None], wanted[..., None]
+        out, target = out[..., None], target[..., None]
     if form == "flat":
-        out, wanted = (one.reshape(64, -1) for one in (out, wanted))
-    report = audit(factors={"x": X, "y": Y}, seen=SEEN, target=wanted, prediction=out)
+        out, target = (one.reshape(64, -1) for one in (out, target))
+    report = audit(factors={"x": X, "y": Y}, seen=SEEN, target=target, prediction=out)
     assert report.finding("superposition").holds is True
     assert "sums of seen outputs" in report.verdict
     assert [one.id for one in report.remedies][:2] == ["single_factors", "forced_rendering"] or form == "flat"
@@ -69,8 +69,10 @@ def test_three_factors_and_labels():
     seen = (a + b + 2 * c) % 4 > 0
     truth = (a > 0) == (b > 1)
     usual = np.array([truth[seen & (b == level)].mean() > 0.5 for level in range(4)])[b]
-    target, said = (np.array(["no", "yes"])[one.astype(int)] for one in (truth, np.where(seen, truth, usual)))
-    report = audit(factors={"a": a, "b": b, "c": c}, seen=seen, target=target, prediction=said)
+    target, prediction = (
+        np.array(["no", "yes"])[one.astype(int)] for one in (truth, np.where(seen, truth, usual))
+    )
+    report = audit(factors={"a": a, "b": b, "c": c}, seen=seen, target=target, prediction=prediction)
     assert report.finding("shortcut").details["factors"] == ["b"]
     assert names(report) == ["errors-by-cell", "error-map"]
     assert "break_shortcut" in [one.id for one in report.remedies]

@@ -57,7 +57,7 @@ def test_a_constant_of_a_model_that_learned_is_an_extreme_leak():
     assert simplest(results, learned=True, additive=False).rule.name == "slope"
 
 
-def test_noise_is_explained_by_no_rule():
+def test_no_rule_explains_noise():
     alarms = 0
     for seed in range(10):
         noise = np.random.default_rng(seed).normal(size=72) * 0.5
@@ -70,7 +70,7 @@ def test_without_errors_nothing_is_tested():
     assert failure(TARGET).results == ()
 
 
-def test_every_rule_has_a_name_and_a_rank_of_its_own_and_supports_a_finding_that_exists():
+def test_rules_have_unique_names_and_ranks_and_support_existing_findings():
     assert len({rule.name for rule in RULES}) == len({rule.rank for rule in RULES}) == len(RULES)
     assert {rule.finding for rule in RULES} - {""} <= set(FINDINGS)
 

@@ -44,7 +44,7 @@ def test_as_many_modules_as_are_tried(by: Any) -> None:
     assert choose_modules([np.ones((1, 1))], by=by) == 1
 
 
-def test_early_and_late_layers_are_no_modules() -> None:
+def test_early_and_late_layers_are_not_modules() -> None:
     dense = (np.ones((3, 3)),) * 5
     cut = [np.full(3, int(layer > 2)) for layer in range(6)]
     assert layer_modularity(dense, cut) == pytest.approx(0)
@@ -54,7 +54,7 @@ def test_early_and_late_layers_are_no_modules() -> None:
 def test_hidden_units_that_nothing_reaches_are_dead() -> None:
     first = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     second = np.array([[1.0, 0.1], [0.1, 1.0], [1.0, 1.0]])
-    assert [found.tolist() for found in assign_known((first, second))] == [[0, 1], [0, 1, -1], [0, 1]]
+    assert [labels.tolist() for labels in assign_known((first, second))] == [[0, 1], [0, 1, -1], [0, 1]]
 
 
 @given(st.integers(1, 6), st.integers(0, 1000))
@@ -63,8 +63,8 @@ def test_k_means_finds_points_that_lie_apart(clusters: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     centres = 10 * np.eye(clusters)
     labels = rng.permutation(np.arange(clusters).repeat(4))
-    found = k_means(centres[labels] + rng.uniform(-1, 1, size=(len(labels), clusters)), clusters, seed=seed)
-    assert len(set(zip(found, labels, strict=True))) == len(set(found)) == clusters
+    result = k_means(centres[labels] + rng.uniform(-1, 1, size=(len(labels), clusters)), clusters, seed=seed)
+    assert len(set(zip(result, labels, strict=True))) == len(set(result)) == clusters
 
 
 def test_k_means_with_fewer_points_than_clusters() -> None:

@@ -51,7 +51,7 @@ def test_newman_modularity_by_its_definition(net: tuple[list[np.ndarray], list[n
 def test_in_block_mass_by_its_definition(net: tuple[list[np.ndarray], list[np.ndarray]]) -> None:
     weights, labels = net
     for power in (1.0, 2.0):
-        found = in_block_mass(weights, labels, power=power)
+        mass = in_block_mass(weights, labels, power=power)
         for layer, matrix in enumerate(weights):
             inside = total = pairs = same = 0.0
             for i, before in enumerate(labels[layer]):
@@ -60,14 +60,14 @@ def test_in_block_mass_by_its_definition(net: tuple[list[np.ndarray], list[np.nd
                         size = abs(matrix[i, j]) ** power
                         inside, total = inside + size * (before == after), total + size
                         pairs, same = pairs + 1, same + (before == after)
-            assert found["mass"][layer] == pytest.approx(inside / total)
-            assert found["chance"][layer] == pytest.approx(same / pairs)
+            assert mass["mass"][layer] == pytest.approx(inside / total)
+            assert mass["chance"][layer] == pytest.approx(same / pairs)
 
 
 def test_one_module_has_no_score() -> None:
-    found = in_block_mass([np.ones((2, 3))], [[0, 0], [0, 0, 0]])
-    assert found["mass"] == found["chance"] == 1
-    assert np.isnan(found["score"]).all()
+    mass = in_block_mass([np.ones((2, 3))], [[0, 0], [0, 0, 0]])
+    assert mass["mass"] == mass["chance"] == 1
+    assert np.isnan(mass["score"]).all()
 
 
 def test_the_layered_graph_is_symmetric_and_joins_only_neighbours() -> None:
@@ -81,9 +81,9 @@ def test_the_layered_graph_is_symmetric_and_joins_only_neighbours() -> None:
 
 def test_shuffled_nets_keep_dead_units_dead() -> None:
     """With one live pair per layer there is nothing to shuffle: no spread, no score."""
-    found = newman_null([np.ones((2, 2))], [[0, -1], [-1, 1]])
-    assert found["null_std"] == 0
-    assert np.isnan(found["z"])
+    null = newman_null([np.ones((2, 2))], [[0, -1], [-1, 1]])
+    assert null["null_std"] == 0
+    assert np.isnan(null["z"])
 
 
 SQUARE, CHAIN = np.ones((2, 2)), [np.ones((2, 3)), np.ones((3, 2))]

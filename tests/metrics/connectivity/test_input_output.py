@@ -69,6 +69,6 @@ def test_bad_points() -> None:
 
 
 def test_units_that_nothing_reaches_have_no_purity() -> None:
-    (found,) = unit_purity([np.array([[1.0, 0.0], [3.0, 0.0]])])
-    np.testing.assert_array_equal(found["purity"], [0.75, np.nan])
-    np.testing.assert_array_equal(found["participation"], [1 - 0.75**2 - 0.25**2, np.nan])
+    (result,) = unit_purity([np.array([[1.0, 0.0], [3.0, 0.0]])])
+    np.testing.assert_array_equal(result["purity"], [0.75, np.nan])
+    np.testing.assert_array_equal(result["participation"], [1 - 0.75**2 - 0.25**2, np.nan])

@@ -51,9 +51,9 @@ class Known:
 
 
 @st.composite
-def block_nets(draw: st.DrawFn, most: int = 8) -> Known:
+def block_nets(draw: st.DrawFn, max_units: int = 8) -> Known:
     """2 to 8 modules without a connection between them, 1 to 6 units in each of 3 to 5 layers, unlike each other."""
-    modules, hidden = draw(st.integers(2, most)), draw(st.integers(1, 3))
+    modules, hidden = draw(st.integers(2, max_units)), draw(st.integers(1, 3))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     outside, inside = st.integers(1, 2), st.integers(2, 6)
@@ -80,9 +80,9 @@ def partition(labels: Labels) -> list[int]:
 @given(block_nets())
 @settings(max_examples=60)
 def test_a_block_diagonal_net_has_all_its_weight_in_blocks(known: Known) -> None:
-    found = in_block_mass(known.weights, known.labels)
-    np.testing.assert_allclose(found["mass"], 1, rtol=1e-12)
-    np.testing.assert_allclose(found["score"], 1, rtol=1e-12)
+    mass = in_block_mass(known.weights, known.labels)
+    np.testing.assert_allclose(mass["mass"], 1, rtol=1e-12)
+    np.testing.assert_allclose(mass["score"], 1, rtol=1e-12)
     for purity in unit_purity(known.weights, known.labels[0]):
         np.testing.assert_allclose(purity["purity"], 1)
         np.testing.assert_allclose(purity["participation"], 0, atol=1e-12)
@@ -115,8 +115,8 @@ def test_equal_modules_come_near_the_largest_modularity(modules: int) -> None:
 def test_both_assignments_find_the_modules(known: Known) -> None:
     for outputs in (None, known.labels[-1]):
         by_influence = assign_known(known.weights, inputs=known.labels[0], outputs=outputs)
-        for found, expected in zip(by_influence, known.labels, strict=True):
-            np.testing.assert_array_equal(found, expected)
+        for actual, expected in zip(by_influence, known.labels, strict=True):
+            np.testing.assert_array_equal(actual, expected)
     assert partition(assign_unknown(known.weights, known.modules)) == partition(known.labels)
 
 
@@ -131,7 +131,7 @@ def test_the_spectrum_of_a_block_diagonal_net(known: Known) -> None:
         np.testing.assert_allclose(behind[np.isfinite(behind)], 1, atol=1e-6)
 
 
-@given(block_nets(most=6))
+@given(block_nets(max_units=6))
 @settings(max_examples=12)
 def test_the_number_of_modules_is_found(known: Known) -> None:
     """Modularity finds it in nets of any shape. The gap does if modules are alike, see `test_assignment`."""
@@ -140,7 +140,7 @@ def test_the_number_of_modules_is_found(known: Known) -> None:
 
 @given(block_nets())
 @settings(max_examples=60)
-def test_modules_can_be_taken_apart_and_joined_again(known: Known) -> None:
+def test_modules_can_be_extracted_and_joined_again(known: Known) -> None:
     net, x = known.net, known.points
     modules = extract_modules(net, known.labels)
     assert [module.number for module in modules] == list(range(known.modules))
@@ -166,13 +166,13 @@ def test_the_spectrum_of_dense_nets(modules: int) -> None:
     two units of cosine c, eigenvalue 2 is 2c / (1 + c), or 0.78 where c is 2/π, that of random weights.
     """
     sizes = (modules, 8 * modules, 8 * modules, modules)
-    found = []
+    results = []
     for seed in range(8):
         weights = dense_net(seed, sizes)
-        found.append(
+        results.append(
             [layer_spectra(weights, modules, collapsed=how)[:, modules - 1] for how in (True, False)]
         )
-    collapsed, raw = np.stack(found, axis=1)
+    collapsed, raw = np.stack(results, axis=1)
     np.testing.assert_allclose(collapsed[:, 0], raw[:, 0], atol=1e-9)  # both read single inputs
     assert min(collapsed[:, 1:].min(), raw[:, 1].min()) > 0.8
     if modules > 2:
@@ -188,7 +188,7 @@ def test_dense_nets_are_as_modular_as_chance() -> None:
     for seed in range(200):
         modules = 2 + seed % 7
         labels = tuple(np.arange(modules).repeat(size) for size in (1, 4, 4, 1))
-        weights = dense_net(seed, tuple(len(found) for found in labels))
+        weights = dense_net(seed, tuple(len(layer) for layer in labels))
         scores.append(newman_null(weights, labels, permutations=40)["z"])
     assert np.mean(np.abs(scores) < 3) >= 0.97
     assert abs(np.mean(scores)) < 0.3
@@ -235,8 +235,8 @@ def test_dead_units_change_no_measure(known: Known, dense: bool, size: float) ->
         weights = tuple(m + 0.01 * rng.normal(size=m.shape) for m in weights)
     more = diluted(weights, rng, size)
     live = live_units(more.weights)
-    for found, expected in zip(live, more.live, strict=True):
-        np.testing.assert_array_equal(found, expected)
+    for result, expected in zip(live, more.live, strict=True):
+        np.testing.assert_array_equal(result, expected)
     pairs = [
         (
             assign_known(more.weights, inputs=known.labels[0], live=live),
@@ -259,8 +259,8 @@ def test_dead_units_change_no_measure(known: Known, dense: bool, size: float) ->
     for how, now in ((False, {}), (True, {"communities": got}), (True, {})):
         before = {"communities": expected} if now else {}
         spectra = layer_spectra(weights, known.modules, collapsed=how, **before)
-        found = layer_spectra(more.weights, known.modules, collapsed=how, live=live, **now)
-        np.testing.assert_allclose(found, spectra, atol=1e-6)
+        result = layer_spectra(more.weights, known.modules, collapsed=how, live=live, **now)
+        np.testing.assert_allclose(result, spectra, atol=1e-6)
     purities = unit_purity(more.weights, known.labels[0], live=live)
     for purity, plain, mask in zip(purities, unit_purity(weights, known.labels[0]), live[1:], strict=True):
         np.testing.assert_allclose(purity["purity"][mask], plain["purity"])
@@ -268,7 +268,7 @@ def test_dead_units_change_no_measure(known: Known, dense: bool, size: float) ->
 
 @given(block_nets())
 @settings(max_examples=30)
-def test_what_dead_units_say_goes_into_the_biases(known: Known) -> None:
+def test_constant_outputs_of_dead_units_go_into_the_biases(known: Known) -> None:
     """Units that read nothing are constant: with their means, separate modules do what the whole net did."""
     rng = np.random.default_rng(known.seed)
     more = diluted(known.weights, rng, 0.0)

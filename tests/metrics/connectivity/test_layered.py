@@ -101,8 +101,8 @@ def test_live_units_against_a_loop() -> None:
     weights = layer_weights([RNG.normal(size=(3, 6)), RNG.normal(size=(6, 5)), RNG.normal(size=(5, 2))])
     activity = [RNG.normal(size=(20, 6)) * 10.0 ** RNG.integers(-3, 1, 6), RNG.normal(size=(4, 5, 5))]
     activity[1][..., 2] = 7.0  # constant: silent, whatever its weights
-    for given in (None, activity):
-        live = live_units(weights, given, threshold=0.1)
+    for activations in (None, activity):
+        live = live_units(weights, activations, threshold=0.1)
         assert live[0].all()
         assert live[-1].all()
         for layer in (0, 1):
@@ -110,8 +110,8 @@ def test_live_units_against_a_loop() -> None:
             for unit in range(weights[layer].shape[1]):
                 moved = (
                     np.linalg.norm(weights[layer][:, unit])
-                    if given is None
-                    else given[layer][..., unit].std()
+                    if activations is None
+                    else activations[layer][..., unit].std()
                 )
                 strength.append(moved * np.linalg.norm(weights[layer + 1][unit]))
             np.testing.assert_array_equal(live[layer + 1], np.array(strength) >= 0.1 * max(strength))

@@ -44,7 +44,7 @@ def test_outputs_of_no_module_are_zero() -> None:
     assert joined(extract_modules(net, ([0, 0], [0, -1])), np.zeros((1, 2)), 2).tolist() == [[1, 0]]
 
 
-def test_a_module_without_inputs_says_its_bias() -> None:
+def test_a_module_without_inputs_outputs_its_bias() -> None:
     net = Perceptron((np.ones((1, 2)),), (np.array([3.0, 4.0]),))
     assert joined(extract_modules(net, ([0], [0, 1])), np.ones((1, 1)), 2).tolist() == [[4, 4]]
 

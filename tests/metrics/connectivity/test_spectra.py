@@ -57,14 +57,14 @@ def test_collapsing_by_hand() -> None:
     rows = np.abs(weights[1])
     collapsed = np.stack([rows[0] + rows[3], rows[1] + rows[2]])
     expected = laplacian_spectrum(similarity(collapsed))[0][:4]
-    found = layer_spectra(weights, 2, communities=communities)
-    np.testing.assert_allclose(found[1], expected, atol=1e-9)
+    spectra = layer_spectra(weights, 2, communities=communities)
+    np.testing.assert_allclose(spectra[1], expected, atol=1e-9)
 
 
 def test_small_layers_are_filled_up() -> None:
-    found = layer_spectra([random_matrix(0, 2, 6), random_matrix(1, 6, 2)], 2)
-    assert found.shape == (2, 4)
-    assert np.isnan(found[1]).tolist() == [False, False, True, True]
+    spectra = layer_spectra([random_matrix(0, 2, 6), random_matrix(1, 6, 2)], 2)
+    assert spectra.shape == (2, 4)
+    assert np.isnan(spectra[1]).tolist() == [False, False, True, True]
 
 
 @pytest.mark.parametrize(

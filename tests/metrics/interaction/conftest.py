@@ -39,8 +39,8 @@ def make(
     def crossing(m: int) -> np.ndarray:
         if order < m:
             return np.zeros((outputs, *[4] * m))
-        places = np.indices([4] * m).reshape(m, -1)
-        across = (OWNER[places] != OWNER[places[:1]]).any(axis=0).reshape([4] * m)
+        indices = np.indices([4] * m).reshape(m, -1)
+        across = (OWNER[indices] != OWNER[indices[:1]]).any(axis=0).reshape([4] * m)
         return rng.normal(size=(outputs, *[4] * m)) * across / m
 
     own = rng.normal(size=(2, outputs, 2))

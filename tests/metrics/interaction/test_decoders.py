@@ -1,4 +1,4 @@
-"""Decoders from anywhere, and what is said of those that cannot be measured."""
+"""Decoders from anywhere, and the errors for those that cannot be measured."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def test_torch_in_float32_and_with_kinks():
     torch.manual_seed(0)
     layers = [torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Dropout(0.1), torch.nn.Linear(8, 3)]
     net = torch.nn.Sequential(*layers)
-    found = interaction_profile(net, Z, 2, step=1.0)
-    assert found.method == "differences"
-    assert any("training mode" in note for note in found.notes)
-    assert any("piecewise linear" in note for note in found.notes)
+    profile = interaction_profile(net, Z, 2, step=1.0)
+    assert profile.method == "differences"
+    assert any("training mode" in note for note in profile.notes)
+    assert any("piecewise linear" in note for note in profile.notes)
     smooth = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
     assert interaction_profile(smooth, Z, 2, max_order=2).method == "exact"
 
 
-def test_functions_of_tensors_need_to_be_told():
-    found = interaction_profile(
+def test_functions_of_tensors_need_the_framework_argument():
+    profile = interaction_profile(
         lambda z: torch.sin(z) * z.sum(), Z, 2, framework="torch", batched=False, max_order=2
     )
-    assert found.method == "exact"
-    assert found.order is None
+    assert profile.method == "exact"
+    assert profile.order is None
 
 
 def test_a_black_box_from_scikit_learn():
@@ -69,13 +69,13 @@ def test_a_black_box_from_scikit_learn():
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, size=(400, 2))
     forest = RandomForestRegressor(20, random_state=0).fit(x, np.sign(x[:, 0] * x[:, 1]))
-    found = interaction_profile(forest.predict, x[:20], 2, max_order=2, step=1.0)
-    assert found.method == "differences"
-    assert found.r2 > 0.5
-    assert "because JAX cannot trace it" in found.notes[0]
+    profile = interaction_profile(forest.predict, x[:20], 2, max_order=2, step=1.0)
+    assert profile.method == "differences"
+    assert profile.r2 > 0.5
+    assert "because JAX cannot trace it" in profile.notes[0]
 
 
-def test_rows_or_points_are_found_out():
+def test_batched_and_single_functions_are_distinguished():
     one = interaction_profile(lambda z: jnp.stack([z[0] * z[2], z[1]]), Z, 2)
     rows = interaction_profile(lambda z: jnp.stack([z[:, 0] * z[:, 2], z[:, 1]], axis=1), Z, 2)
     assert one.r2 == rows.r2 == pytest.approx(1.0)
@@ -88,10 +88,10 @@ def test_rows_or_points_are_found_out():
 
 def test_a_convolution_is_computed_in_float32():
     conv = eqx.nn.Conv1d(1, 2, 3, padding=1, key=jax.random.key(0))
-    found = interaction_profile(lambda z: jnp.tanh(conv(z[None])), Z, 2, max_order=2)
-    assert "computed in float32: the decoder does not take float64" in found.notes
-    assert found.output_shape == (2, 4)
-    assert 0 < found.share(2).resolution < 1e-3
+    profile = interaction_profile(lambda z: jnp.tanh(conv(z[None])), Z, 2, max_order=2)
+    assert "computed in float32: the decoder does not take float64" in profile.notes
+    assert profile.output_shape == (2, 4)
+    assert 0 < profile.share(2).resolution < 1e-3
 
 
 def test_a_black_box_inside_jax():
@@ -121,14 +121,14 @@ def test_numpy_constants_keep_working_in_both_precisions(batched):
         assert not profile.notes
 
 
-def test_what_has_no_derivatives():
+def test_decoders_without_derivatives():
     @jax.custom_vjp
     def wave(z):
         return jnp.sin(z)
 
     wave.defvjp(lambda z: (wave(z), z), lambda z, g: (g * jnp.cos(z),))
-    found = interaction_profile(lambda z: wave(z[:2]) + wave(z[2:]), Z, 2, max_order=2)
-    assert (found.method, found.order) == ("differences", 1)
+    profile = interaction_profile(lambda z: wave(z[:2]) + wave(z[2:]), Z, 2, max_order=2)
+    assert (profile.method, profile.order) == ("differences", 1)
     for decoder in (lambda z: wave(z), lambda z: np.sin(np.asarray(z))):
         for method in ("exact", "probes"):
             with pytest.raises(InputError, match=f"method: got '{method}', expected method='differences'"):
@@ -189,11 +189,11 @@ def test_bad_input(decoder, latents, settings, message):
 
 
 def test_orders_that_were_not_measured():
-    found = interaction_profile(jnp.sin, Z, 2, max_order=2, batched=False)
+    profile = interaction_profile(jnp.sin, Z, 2, max_order=2, batched=False)
     with pytest.raises(InputError, match="order: got 3, expected from 1 to 2"):
-        _ = found.r3
+        _ = profile.r3
     with pytest.raises(InputError, match="order: got 3, expected 1 or 2"):
-        found.pairs(3)
+        profile.pairs(3)
 
 
 def test_importing_probes_stays_light():

@@ -49,14 +49,14 @@ def test_hidden_slots_are_found(order, cross, seed):
     matrix = np.eye(5)[order]
     net = Hidden(rng.normal(size=(9, 2)), rng.normal(size=(9, 3)), cross * rng.normal(size=(9, 2, 3)), matrix)
     z = rng.normal(size=(8, 5))
-    wanted = {tuple(sorted(order[:2])), tuple(sorted(order[2:]))}
+    expected = {tuple(sorted(order[:2])), tuple(sorted(order[2:]))}
     for settings_ in ({"sizes": (2, 3)}, {"threshold": 1e-9}):
-        found = discover_slots(net, z, batched=False, standardise=False, **settings_)
-        assert set(found.slots) == wanted
-        assert found.found
-        assert found.order == (3 if cross else 2)
-        assert found.share < 1e-6 < found.margin
-        assert found.second < found.random[0] * 1.5
+        discovery = discover_slots(net, z, batched=False, standardise=False, **settings_)
+        assert set(discovery.slots) == expected
+        assert discovery.found
+        assert discovery.order == (3 if cross else 2)
+        assert discovery.share < 1e-6 < discovery.margin
+        assert discovery.second < discovery.random[0] * 1.5
 
 
 def test_slots_of_separate_outputs_need_no_curvature():
@@ -66,11 +66,11 @@ def test_slots_of_separate_outputs_need_no_curvature():
     def decoder(z):
         return jnp.concatenate([weights[0] @ z[jnp.array([0, 3])], weights[1] @ z[jnp.array([1, 2])]])
 
-    found = discover_slots(decoder, np.random.default_rng(1).normal(size=(10, 4)), 2)
-    assert found.slots == ((0, 3), (1, 2))
-    assert found.order == 1
-    assert "the dependence of outputs on latents" in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["found"]
+    discovery = discover_slots(decoder, np.random.default_rng(1).normal(size=(10, 4)), 2)
+    assert discovery.slots == ((0, 3), (1, 2))
+    assert discovery.order == 1
+    assert "the dependence of outputs on latents" in str(discovery)
+    assert json.loads(json.dumps(discovery.to_dict()))["found"]
 
 
 def test_no_slots():
@@ -90,17 +90,17 @@ def test_black_boxes():
     def decoder(z):
         return np.maximum(np.stack([z[:, 0] + z[:, 2], z[:, 1] - z[:, 3], z[:, 0] - z[:, 2] + 1], axis=1), 0)
 
-    found = discover_slots(decoder, np.random.default_rng(0).normal(size=(20, 4)), 2)
-    assert found.slots == ((0, 2), (1, 3))
-    assert "black box" in found.notes[-1]
+    discovery = discover_slots(decoder, np.random.default_rng(0).normal(size=(20, 4)), 2)
+    assert discovery.slots == ((0, 2), (1, 3))
+    assert "black box" in discovery.notes[-1]
 
 
 def test_partitions_are_counted_once():
     for sizes in ((2, 2), (3, 1), (2, 1, 1), (2, 2, 2), (1, 1, 1), (3, 2)):
-        found = list(all_partitions(sizes))
-        assert len(found) == len(set(found)) == count_partitions(sizes)
-        assert all(sorted(np.bincount(labels)) == sorted(sizes) for labels in found)
-        assert all(canonical(labels) == labels for labels in found)
+        result = list(all_partitions(sizes))
+        assert len(result) == len(set(result)) == count_partitions(sizes)
+        assert all(sorted(np.bincount(labels)) == sorted(sizes) for labels in result)
+        assert all(canonical(labels) == labels for labels in result)
 
 
 @given(st.integers(0, 1000))

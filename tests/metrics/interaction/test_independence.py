@@ -9,43 +9,48 @@ from recombine.metrics.interaction import derivative_tensors, independence_of, s
 
 
 def random_tensors(rng, outputs, d, orders):
-    found = []
+    results = []
     for m in range(1, orders + 1):
         full = rng.normal(size=(outputs, *[d] * m))
-        found.append(full if m == 1 else (full + np.swapaxes(full, -1, -2)) / 2)
-    return tuple(found)
+        results.append(full if m == 1 else (full + np.swapaxes(full, -1, -2)) / 2)
+    return tuple(results)
 
 
 @pytest.mark.parametrize(("outputs", "holds"), [(10, True), (9, False)])
 def test_generic_derivatives_need_enough_outputs(outputs, holds):
     """Order 1, slots of 2 + 2: 4 first derivatives and 3 second ones of each slot."""
-    found = sufficient_independence(random_tensors(np.random.default_rng(0), outputs, 4, 2), 2)
-    assert found.outputs_needed == 10
-    assert found.holds == holds
-    assert (found.lower, found.slots) == (4, (3, 3))
-    assert found.joint == outputs
-    assert str(found) == f"rank {outputs} {'=' if holds else '<'} 4 + 3 + 3"
+    independence = sufficient_independence(random_tensors(np.random.default_rng(0), outputs, 4, 2), 2)
+    assert independence.outputs_needed == 10
+    assert independence.holds == holds
+    assert (independence.lower, independence.slots) == (4, (3, 3))
+    assert independence.joint == outputs
+    assert str(independence) == f"rank {outputs} {'=' if holds else '<'} 4 + 3 + 3"
 
 
 def test_order_zero_is_the_rank_of_the_jacobian():
     jacobian = np.random.default_rng(0).normal(size=(6, 4))
     assert sufficient_independence((jacobian,), 2).holds
     jacobian[:, 3] = jacobian[:, 0]
-    found = sufficient_independence((jacobian,), 2)
-    assert (found.joint, found.lower, found.slots, found.holds) == (3, 0, (2, 2), False)
+    independence = sufficient_independence((jacobian,), 2)
+    assert (independence.joint, independence.lower, independence.slots, independence.holds) == (
+        3,
+        0,
+        (2, 2),
+        False,
+    )
 
 
 def test_a_second_derivative_among_the_first_ones():
     """e^a is its own second derivative."""
-    found = independence_of(lambda z: jnp.stack([jnp.exp(z[0]), z[1], z[1] ** 2]), [0.1, 0.2], 2, 1)
-    assert (found.joint, found.lower, found.slots) == (3, 2, (1, 1))
-    assert not found.holds
+    independence = independence_of(lambda z: jnp.stack([jnp.exp(z[0]), z[1], z[1] ** 2]), [0.1, 0.2], 2, 1)
+    assert (independence.joint, independence.lower, independence.slots) == (3, 2, (1, 1))
+    assert not independence.holds
 
 
 def test_a_slot_without_second_derivatives_has_rank_zero():
-    found = independence_of(lambda z: jnp.stack([z[0], z[1] ** 2, z[1]]), [0.1, 0.2], 2, 1)
-    assert found.slots == (0, 1)
-    assert found.holds
+    independence = independence_of(lambda z: jnp.stack([z[0], z[1] ** 2, z[1]]), [0.1, 0.2], 2, 1)
+    assert independence.slots == (0, 1)
+    assert independence.holds
 
 
 def test_units_of_the_derivatives_do_not_matter():

@@ -84,25 +84,25 @@ def test_short_steps_are_derivatives(polynomial, latents):
 def test_long_steps_still_see_the_order(polynomial, latents):
     for order in (1, 2):
         decoder = polynomial(order, np.random.default_rng(order))
-        found = interaction_profile(
+        profile = interaction_profile(
             decoder, latents, SLOTS, method="differences", step=2.0, threshold=1e-6, **QUIET
         )
-        assert found.order == order
+        assert profile.order == order
 
 
 def test_mixed_differences_by_hand():
     steps = np.array([[[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]]])
-    found = mixed_difference(lambda z: z[:, 0] * z[:, 1] ** 2, np.zeros((1, 2)), steps)
-    assert found.tolist() == [[4.0]]
+    result = mixed_difference(lambda z: z[:, 0] * z[:, 1] ** 2, np.zeros((1, 2)), steps)
+    assert result.tolist() == [[4.0]]
     assert mixed_difference(lambda z: z**2, np.ones((1, 1)), np.zeros((1, 0, 1))).tolist() == [[1.0]]
 
 
 def test_auto_takes_differences_for_kinks(latents):
     weights = np.random.default_rng(0).normal(size=(4, 6))
-    found = interaction_profile(lambda z: jax.nn.relu(z @ weights), latents, SLOTS)
-    assert found.method == "differences"
-    assert "piecewise linear" in found.notes[0]
-    assert found.r2 > 0.3
+    profile = interaction_profile(lambda z: jax.nn.relu(z @ weights), latents, SLOTS)
+    assert profile.method == "differences"
+    assert "piecewise linear" in profile.notes[0]
+    assert profile.r2 > 0.3
     exact = interaction_profile(lambda z: jax.nn.relu(z @ weights), latents, SLOTS, method="exact")
     assert exact.order == 1
     assert "use method='differences'" in exact.notes[0]
@@ -110,17 +110,17 @@ def test_auto_takes_differences_for_kinks(latents):
 
 def test_a_linear_map_has_no_kinks(latents):
     weights = np.random.default_rng(0).normal(size=(4, 6))
-    found = interaction_profile(lambda z: z @ weights, latents, SLOTS)
-    assert (found.method, found.order, found.notes) == ("exact", 1, ())
+    profile = interaction_profile(lambda z: z @ weights, latents, SLOTS)
+    assert (profile.method, profile.order, profile.notes) == ("exact", 1, ())
 
 
 def test_auto_takes_directions_for_many_latents():
     z = np.random.default_rng(0).normal(size=(6, 24))
     weights = np.random.default_rng(1).normal(size=(24, 9)) / 5
-    found = interaction_profile(lambda z: jnp.tanh(z @ weights).reshape(-1, 3, 3), z, 3, batched=True)
-    assert (found.method, found.probes) == ("probes", 4)
-    assert found.output_shape == (3, 3)
-    assert "strongest pair" in str(found)
+    profile = interaction_profile(lambda z: jnp.tanh(z @ weights).reshape(-1, 3, 3), z, 3, batched=True)
+    assert (profile.method, profile.probes) == ("probes", 4)
+    assert profile.output_shape == (3, 3)
+    assert "strongest pair" in str(profile)
 
 
 def test_seeds_repeat(polynomial, latents):

@@ -58,6 +58,6 @@ def test_the_figure_of_a_profile_shows_its_numbers():
 
 
 def test_the_figure_of_slots_is_sorted_by_slot():
-    found = discover_slots(decoder, Z, 2)
-    ax = found.figure().axes[0]
+    discovery = discover_slots(decoder, Z, 2)
+    ax = discovery.figure().axes[0]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "2", "1", "3"]

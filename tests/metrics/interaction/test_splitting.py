@@ -22,8 +22,8 @@ def symmetric(rng, outputs, sizes, order):
         np.moveaxis(raw, range(1, order + 1), [i + 1 for i in p]) for p in permutations(range(order))
     )
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    places = np.indices([d] * order)
-    tensor = tensor * (owner[places] == owner[places[0]]).all(axis=0)
+    indices = np.indices([d] * order)
+    tensor = tensor * (owner[indices] == owner[indices[0]]).all(axis=0)
     basis = rng.normal(size=(d, d)) + 2 * np.eye(d)
     for axis in range(1, order + 1):
         tensor = np.moveaxis(np.tensordot(tensor, basis, axes=([axis], [0])), -1, axis)
@@ -37,17 +37,17 @@ SIZES = st.sampled_from([(4,), (2, 2), (3, 1), (2, 1, 1), (3, 2)])
 @settings(max_examples=40)
 def test_hidden_blocks_of_hessians_are_found(sizes, seed):
     """A block of one latent is always whole, as its one number is not zero."""
-    found = hessian_parts(symmetric(np.random.default_rng(seed), 8, sizes, 2))
-    assert found.parts == found.dimension == len(sizes)
-    assert found.holds == (len(sizes) == 1)
-    assert found.margin > 1e3
+    splitting = hessian_parts(symmetric(np.random.default_rng(seed), 8, sizes, 2))
+    assert splitting.parts == splitting.dimension == len(sizes)
+    assert splitting.holds == (len(sizes) == 1)
+    assert splitting.margin > 1e3
 
 
 @given(SIZES, st.integers(0, 10_000))
 @settings(max_examples=20)
 def test_hidden_blocks_of_third_derivatives_are_found(sizes, seed):
-    found = third_parts(symmetric(np.random.default_rng(seed), 4, sizes, 3))
-    assert found.parts == found.dimension == len(sizes)
+    splitting = third_parts(symmetric(np.random.default_rng(seed), 4, sizes, 3))
+    assert splitting.parts == splitting.dimension == len(sizes)
 
 
 @given(SIZES, st.integers(0, 10_000))
@@ -56,8 +56,8 @@ def test_hidden_components_of_jacobians_are_found(sizes, seed):
     rng = np.random.default_rng(seed)
     blocks = block_diag(*(rng.normal(size=(size + 3, size)) for size in sizes))
     basis = rng.normal(size=(sum(sizes), sum(sizes))) + 2 * np.eye(sum(sizes))
-    found = jacobian_parts(rng.permutation(blocks) @ basis)
-    assert found.parts == len(sizes)
+    splitting = jacobian_parts(rng.permutation(blocks) @ basis)
+    assert splitting.parts == len(sizes)
 
 
 def test_few_outputs_leave_a_large_centroid():
@@ -67,8 +67,8 @@ def test_few_outputs_leave_a_large_centroid():
 
 def test_a_rotation_that_no_real_basis_splits():
     """Hessians of the real and imaginary part of (x + iy)²: the centroid is the complex numbers."""
-    found = hessian_parts(np.array([[[1.0, 0.0], [0.0, -1.0]], [[0.0, 1.0], [1.0, 0.0]]]))
-    assert (found.dimension, found.parts, found.holds) == (2, None, False)
+    splitting = hessian_parts(np.array([[[1.0, 0.0], [0.0, -1.0]], [[0.0, 1.0], [1.0, 0.0]]]))
+    assert (splitting.dimension, splitting.parts, splitting.holds) == (2, None, False)
 
 
 def test_slots_that_do_not_act():

@@ -12,7 +12,7 @@ from recombine.metrics.interaction import interaction_profile
 from recombine.models import ModelError, as_model
 
 RNG = np.random.default_rng(0)
-PICTURES = RNG.normal(size=(11, 3, 6, 6))
+IMAGES = RNG.normal(size=(11, 3, 6, 6))
 ROWS = RNG.normal(size=(11, 4))
 
 
@@ -48,7 +48,7 @@ def convnet():
 def test_convolutions_in_pieces_in_eval_mode(convnet):
     before = state_of(convnet)
     statistics = convnet[1].running_mean.clone()
-    model = as_model(convnet, PICTURES)
+    model = as_model(convnet, IMAGES)
     assert (model.framework, model.name, model.rows) == ("torch", "Sequential", 11)
     assert model.layers == ("0", "1", "2", "3", "4", "5", "6")
     assert model.notes == ["the model (Dropout) was in training mode; evaluated in eval mode and restored"]
@@ -59,7 +59,7 @@ def test_convolutions_in_pieces_in_eval_mode(convnet):
     assert torch.equal(statistics, convnet[1].running_mean)
     with torch.no_grad():
         convnet.eval()
-        x = torch.tensor(PICTURES, dtype=torch.float32)
+        x = torch.tensor(IMAGES, dtype=torch.float32)
         np.testing.assert_allclose(convnet[0](x).numpy(), activity["0"], rtol=1e-5, atol=1e-6)
         assert (convnet[1](convnet[0](x)) < 0).any()
         np.testing.assert_allclose(convnet[:2](x).numpy(), activity["1"], rtol=1e-5, atol=1e-6)
@@ -69,7 +69,7 @@ def test_convolutions_in_pieces_in_eval_mode(convnet):
 
 
 def test_weights_of_convolutions_are_chained(convnet):
-    weights = as_model(convnet, PICTURES).weights()
+    weights = as_model(convnet, IMAGES).weights()
     assert {name: array.shape for name, array in weights.items()} == {
         "0": (3, 3, 3, 4),
         "3": (3, 3, 4, 6),
@@ -125,7 +125,7 @@ class Own(nn.Module):
     ],
     ids=["residual", "twice", "own", "none"],
 )
-def test_no_chain_of_weights_has_a_reason(net, reason):
+def test_models_without_a_chain_of_weights_say_why(net, reason):
     model = as_model(net, ROWS)
     assert model.weights() is None
     assert model.weights() is None
@@ -137,7 +137,7 @@ def test_functional_nonlinearities_leave_a_chain():
     weights = as_model(Plain(), ROWS).weights()
     assert [(name, array.shape) for name, array in weights.items()] == [("first", (4, 4)), ("second", (4, 2))]
     turned = nn.Sequential(nn.ConvTranspose2d(3, 4, 2, groups=1), nn.Conv2d(4, 2, 1))
-    weights = as_model(turned, PICTURES).weights()
+    weights = as_model(turned, IMAGES).weights()
     expected = turned[0].weight.detach().numpy().transpose(2, 3, 0, 1)
     np.testing.assert_allclose(weights["0"], expected)
 
@@ -185,8 +185,8 @@ class Several(nn.Module):
 
     def forward(self, x):
         h, _ = self.body(x[:, None])
-        found = {"loss": h.sum(), "logits": h[:, 0, :2], "value": h[:, 0, 2]}
-        return found if self.kind is dict else tuple(found.values())
+        results = {"loss": h.sum(), "logits": h[:, 0, :2], "value": h[:, 0, 2]}
+        return results if self.kind is dict else tuple(results.values())
 
 
 def test_one_of_several_outputs():
@@ -217,8 +217,8 @@ def test_kinds_of_inputs():
 
     net, words, x = Two(), np.arange(11, dtype=np.int32) % 5, ROWS[:, :2]
     expected, _ = joined(as_model(net, (words, x)))
-    for given in ([torch.tensor(words), torch.tensor(x)], {"x": x, "words": words}):
-        np.testing.assert_allclose(joined(as_model(net, given), batch=3)[0], expected, rtol=1e-6)
+    for inputs in ([torch.tensor(words), torch.tensor(x)], {"x": x, "words": words}):
+        np.testing.assert_allclose(joined(as_model(net, inputs), batch=3)[0], expected, rtol=1e-6)
     assert as_model(net, (words, x)).weights() is None
     whole = as_model(Plain(), np.arange(44).reshape(11, 4))
     assert whole.notes == ["inputs are whole numbers; the model got them as float32"]
@@ -244,7 +244,7 @@ class Raising(nn.Module):
         return self.drop(self.body(x))
 
 
-def test_what_the_model_raises_is_told_and_everything_restored():
+def test_exceptions_in_the_model_are_reported_and_state_is_restored():
     net, rows = Raising(), ROWS.copy()
     rows[6] = 99  # not among those that are tried
     before = state_of(net)
@@ -320,7 +320,7 @@ def test_rows_that_are_dropped_random_or_mixed_up():
     assert "depend on the other rows" in as_model(Net(lambda x: x - x.mean(dim=0)), ROWS).notes[0]
 
 
-def test_experts_that_not_every_row_meets():
+def test_experts_that_see_only_some_rows():
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
@@ -328,10 +328,10 @@ def test_experts_that_not_every_row_meets():
 
         def forward(self, x):
             chosen = x[:, :1] > 0
-            found = torch.zeros(len(x), 2)
+            result = torch.zeros(len(x), 2)
             for net, rows in ((self.left, chosen[:, 0]), (self.right, ~chosen[:, 0])):
-                found[rows] = net(x[rows])
-            return found
+                result[rows] = net(x[rows])
+            return result
 
     rows = np.abs(ROWS)
     model = as_model(Net(), rows)

@@ -27,7 +27,7 @@ class Reused(nn.Module):
         return self.act(self.second(self.act(self.first(x))))
 
 
-def pictures() -> nn.Module:
+def convolutional() -> nn.Module:
     return nn.Sequential(
         nn.Conv2d(1, 4, 3, padding=1),
         nn.BatchNorm2d(4),
@@ -44,33 +44,33 @@ def test_this_is_pytorch() -> None:
 
 def test_every_call_has_a_name() -> None:
     net, x = Reused(), torch.randn(5, 3)
-    output, found = trace(net, x)
-    assert list(found) == ["first", "act", "second", "act#2"]
-    torch.testing.assert_close(found["act#2"], output)
-    torch.testing.assert_close(found["act"], net.act(net.first(x)))
+    output, stages = trace(net, x)
+    assert list(stages) == ["first", "act", "second", "act#2"]
+    torch.testing.assert_close(stages["act#2"], output)
+    torch.testing.assert_close(stages["act"], net.act(net.first(x)))
     assert list(trace(net, x, ["act"])[1]) == ["act", "act#2"]
     assert list(trace(net, x, ["act#2"])[1]) == ["act#2"]
 
 
 def test_gradients_flow() -> None:
     net, x = Reused(), torch.randn(5, 3)
-    _, found = trace(net, x)
-    (found["act"] ** 2).sum().backward()
+    _, stages = trace(net, x)
+    (stages["act"] ** 2).sum().backward()
     assert net.first.weight.grad is not None
     assert net.second.weight.grad is None
-    output, found = trace(net, x)
-    slope = torch.autograd.grad(output.sum(), found["act"])[0]
+    output, stages = trace(net, x)
+    slope = torch.autograd.grad(output.sum(), stages["act"])[0]
     assert slope.shape == (5, 4)
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_pictures_with_batch_normalisation_and_a_layer_that_writes_in_place(training: bool) -> None:
-    net, x = pictures().train(training), torch.randn(6, 1, 5, 5)
+def test_images_with_batch_normalisation_and_an_in_place_layer(training: bool) -> None:
+    net, x = convolutional().train(training), torch.randn(6, 1, 5, 5)
     before = {name: buffer.clone() for name, buffer in net.named_buffers()}
-    output, found = trace(net, x)
-    assert list(found) == ["0", "1", "2", "3", "4"]
-    assert (found["1"] < 0).any()  # as it was before the ReLU wrote into it
-    torch.testing.assert_close(found["2"], found["1"].relu())
+    output, stages = trace(net, x)
+    assert list(stages) == ["0", "1", "2", "3", "4"]
+    assert (stages["1"] < 0).any()  # as it was before the ReLU wrote into it
+    torch.testing.assert_close(stages["2"], stages["1"].relu())
     for name, buffer in net.named_buffers():
         assert torch.equal(buffer, before[name]), name
     assert net.training is training
@@ -84,26 +84,26 @@ def test_a_transformer_also_in_evaluation_without_gradients(training: bool) -> N
     net, x = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).train(training), torch.randn(3, 5, 8)
     with torch.no_grad():
         plain = net(x)
-        output, found = trace(net, x)
-    assert [name for name in found if name.startswith("layers.1")] == [
+        output, stages = trace(net, x)
+    assert [name for name in stages if name.startswith("layers.1")] == [
         f"layers.1.{part}"
         for part in ("self_attn", "dropout1", "norm1", "linear1", "dropout", "linear2", "dropout2", "norm2")
     ]
-    assert found["layers.0.self_attn"].shape == (3, 5, 8)
+    assert stages["layers.0.self_attn"].shape == (3, 5, 8)
     torch.testing.assert_close(output, plain, rtol=1e-4, atol=1e-5)
     assert torch.backends.mha.get_fastpath_enabled()
 
 
 def test_several_inputs() -> None:
     attention, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(3, 5, 8)
-    output, found = trace(attention, (x, x, x))
-    assert list(found) == [""]
-    assert found[""] is output[0]
+    output, stages = trace(attention, (x, x, x))
+    assert list(stages) == [""]
+    assert stages[""] is output[0]
     _, named = trace(attention, {"query": x, "key": x, "value": x})
-    torch.testing.assert_close(named[""], found[""])
+    torch.testing.assert_close(named[""], stages[""])
 
 
-def test_what_is_overwritten_later_is_kept() -> None:
+def test_overwritten_activity_is_kept() -> None:
     class Adding(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -115,12 +115,12 @@ def test_what_is_overwritten_later_is_kept() -> None:
             return out
 
     net, x = Adding(), torch.randn(5, 3)
-    output, found = trace(net, x)
-    torch.testing.assert_close(found["layer"], net.layer(x))
+    output, stages = trace(net, x)
+    torch.testing.assert_close(stages["layer"], net.layer(x))
     torch.testing.assert_close(output, net(x))
 
 
-def test_inner_modules_can_be_asked_for() -> None:
+def test_inner_modules_can_be_requested() -> None:
     net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 2))
     assert list(trace(net, torch.ones(5, 3), ["0", "0.1"])[1]) == ["0.1", "0"]
 
@@ -149,6 +149,6 @@ def test_unknown_layers(layers: Any, message: str) -> None:
         trace(Reused(), torch.ones(5, 3), layers)
 
 
-def test_no_module() -> None:
+def test_values_that_are_not_modules() -> None:
     with pytest.raises(InputError, match="module: got 'function', expected a torch"):
         trace(lambda x: x, torch.ones(5, 3))  # type: ignore[arg-type]

@@ -69,12 +69,12 @@ def test_all_routes_agree_in_values_and_gradients() -> None:
         taken, weights = route(net, queries, context)
         return (taken**2).sum() + (weights**3).sum()
 
-    found = [
+    results = [
         eqx.filter_jit(eqx.filter_value_and_grad(scalar))((attention(), queries, context), r) for r in routes
     ]
-    for value, grads in found[1:]:
-        np.testing.assert_allclose(value, found[0][0], rtol=1e-5)
-        for one, other in zip(jax.tree.leaves(grads), jax.tree.leaves(found[0][1]), strict=True):
+    for value, grads in results[1:]:
+        np.testing.assert_allclose(value, results[0][0], rtol=1e-5)
+        for one, other in zip(jax.tree.leaves(grads), jax.tree.leaves(results[0][1]), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5 * max(1, np.abs(other).max()))
 
 
@@ -108,7 +108,7 @@ def test_xavier_weights_fill_their_bounds() -> None:
 
 
 @pytest.mark.parametrize("glorot", [False, True])
-def test_perceptrons_start_as_they_are_told(glorot: bool) -> None:
+def test_perceptrons_use_the_requested_initialisation(glorot: bool) -> None:
     layers = MLP((30, 60, 6), glorot=glorot, key=KEY).layers
     for layer, bound in zip(layers, [(6 / 90) ** 0.5, (6 / 66) ** 0.5], strict=True):
         bound = bound if glorot else len(layer.weight) ** -0.5

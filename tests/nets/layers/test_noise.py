@@ -48,7 +48,7 @@ def test_gradients_flow_through_the_size_of_the_noise(exponent: float) -> None:
         assert slope[~alive] == 1
 
 
-def test_noise_is_off_in_evaluation_unless_asked_for() -> None:
+def test_noise_is_off_in_evaluation_unless_requested() -> None:
     net = mlp(inputs=3, width=8, depth=2, outputs=2, key=KEY)
     x, noise = np.ones((5, 3), np.float32), noisy(["hidden1"], level=0.5, exponent=2)
 
@@ -72,8 +72,8 @@ def test_noise_is_off_in_evaluation_unless_asked_for() -> None:
 
 def test_activations() -> None:
     x = np.linspace(-3, 3, 13, dtype=np.float32)
-    found = jax.jit(lambda x: [leaky_relu(x), leaky_relu(x, slope=0.5), tanh(x), sigmoid(x), identity(x)])(x)
+    result = jax.jit(lambda x: [leaky_relu(x), leaky_relu(x, slope=0.5), tanh(x), sigmoid(x), identity(x)])(x)
     expected = [np.where(x > 0, x, 0.1 * x), np.where(x > 0, x, x / 2), np.tanh(x), 1 / (1 + np.exp(-x)), x]
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(result, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
     assert jax.jit(jax.grad(leaky_relu))(jnp.float32(-1)) == pytest.approx(0.1)

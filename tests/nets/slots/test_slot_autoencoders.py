@@ -128,6 +128,6 @@ def test_the_line_net_and_its_penalties_against_torch() -> None:
         return output, stages["decoder"].attention, expected
 
     output, attention, expected = ours(net, jnp.asarray(X))
-    np.testing.assert_allclose(output, run.pictures, atol=1e-5)
+    np.testing.assert_allclose(output, run.images, atol=1e-5)
     np.testing.assert_allclose(attention, run.attention, atol=1e-5)
     np.testing.assert_allclose(total, expected, rtol=1e-5)

@@ -128,8 +128,8 @@ def test_the_broadcast_decoder_against_torch() -> None:
         assert y.shape[2:] == (8, 8)
         y = y[:, :, :7, :6].permute(0, 2, 3, 1).reshape(2, 2, 7, 6, 4)
         expected = (y[..., :3] * y[..., 3:].softmax(dim=1)).sum(dim=1)
-    picture, (_, shares) = eqx.filter_jit(lambda net, z: (net(z), net.layers(z)))(net, jnp.asarray(z))
-    np.testing.assert_allclose(picture, expected, rtol=1e-4, atol=1e-4)
+    image, (_, shares) = eqx.filter_jit(lambda net, z: (net(z), net.layers(z)))(net, jnp.asarray(z))
+    np.testing.assert_allclose(image, expected, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
 
 
@@ -144,11 +144,11 @@ def test_the_broadcast_decoder_against_torch() -> None:
 )
 def test_orders_of_interaction(make: Any, own: dict[str, Any], order: int | None) -> None:
     decoder = make(shape=(5,), slots=2, width=2, hidden=(6,), key=KEY, **own)
-    found = interaction_profile(
+    profile = interaction_profile(
         lambda z: decoder(z.reshape(-1, 2, 2)), normal(6, 4).astype(float), 2, max_order=3, batched=True
     )
-    assert found.order == order
-    assert found.r2 > 0.01 or order == 1
+    assert profile.order == order
+    assert profile.r2 > 0.01 or order == 1
 
 
 def test_slotwise_parts_add_up_and_depend_on_their_own_slot() -> None:

@@ -96,7 +96,7 @@ def test_the_number_of_tokens(shape: tuple[int, ...], strides: tuple[int, ...], 
     assert eqx.filter_eval_shape(trunk, x).shape == (2, tokens, 4)
 
 
-def test_a_kernel_of_one_row_for_pictures_of_one_row() -> None:
+def test_a_kernel_of_one_row_for_images_of_one_row() -> None:
     trunk = filled(partial(PixelTrunk, (1, 12, 3), 4, channels=6))
     assert {layer.weight.shape[0] for layer in trunk.convolutions} == {1}
 
@@ -122,7 +122,7 @@ def test_slots_follow_the_order_they_start_in(make: Any, start: Any) -> None:
     assert np.abs(slots[:, 0] - slots[:, 1]).max() > 1e-3
 
 
-def test_pictures_of_another_brightness_have_the_same_slots() -> None:
+def test_images_of_another_brightness_have_the_same_slots() -> None:
     """Features are normalised as one, so scale and offset of a whole image do not count."""
     x = normal(2, *TOKENS)
     np.testing.assert_allclose(encode(transformer(), 7 * x + 3), encode(transformer(), x), atol=1e-3)

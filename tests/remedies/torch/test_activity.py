@@ -50,33 +50,33 @@ def pair(kind: str) -> Any:
 
 def gradients_agree(module: nn.Module, gradients: Any, *, rtol: float, atol: float) -> None:
     """A net's gradients in JAX, put into a copy of the module, against the module's own."""
-    found = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in module.parameters()]
+    results = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in module.parameters()]
     peers.load_weights(module, gradients)
-    for own, theirs in zip(found, module.parameters(), strict=True):
+    for own, theirs in zip(results, module.parameters(), strict=True):
         torch.testing.assert_close(own, theirs.detach(), rtol=rtol, atol=atol)
 
 
 @pytest.mark.parametrize(("kind", "alpha"), [("mlp", 1.0), ("decoder", 2.0), ("convolution", 1.5)])
 def test_values_and_gradients_are_those_in_jax(kind: str, alpha: float) -> None:
-    net, module, x, given = pair(kind)
+    net, module, x, tensor = pair(kind)
 
     @eqx.filter_jit
     def expected(net: Any) -> Any:
         def parts(net: Any) -> Any:
-            found = [penalty(net, x, alpha=alpha) for penalty in (jax_weighted_activity, jax_activity)]
-            return found[0] + found[1], found
+            results = [penalty(net, x, alpha=alpha) for penalty in (jax_weighted_activity, jax_activity)]
+            return results[0] + results[1], results
 
         return eqx.filter_value_and_grad(parts, has_aux=True)(net)
 
     (_, values), gradients = expected(net)
-    found = [penalty(module, given, alpha=alpha) for penalty in (weighted_activity, activity)]
-    np.testing.assert_allclose([value.item() for value in found], values, rtol=1e-5)
-    (found[0] + found[1]).backward()
+    results = [penalty(module, tensor, alpha=alpha) for penalty in (weighted_activity, activity)]
+    np.testing.assert_allclose([value.item() for value in results], values, rtol=1e-5)
+    (results[0] + results[1]).backward()
     gradients_agree(module, gradients, rtol=1e-4, atol=1e-5 * float(values[1]))
 
 
 def test_in_double_precision() -> None:
-    net, module, x, given = pair("mlp")
+    net, module, x, tensor = pair("mlp")
     module = module.double()
     with jax.enable_x64(True):
         net = jax.tree.map(lambda leaf: np.asarray(leaf, float) if eqx.is_array(leaf) else leaf, net)
@@ -84,10 +84,10 @@ def test_in_double_precision() -> None:
         value, gradients = eqx.filter_jit(
             eqx.filter_value_and_grad(lambda net: jax_weighted_activity(net, x, alpha=1.5))
         )(net)
-        found = weighted_activity(module, given.double(), alpha=1.5)
-        found.backward()
-        assert found.dtype == torch.float64
-        assert found.item() == pytest.approx(float(value), rel=1e-12)
+        result = weighted_activity(module, tensor.double(), alpha=1.5)
+        result.backward()
+        assert result.dtype == torch.float64
+        assert result.item() == pytest.approx(float(value), rel=1e-12)
         gradients_agree(module, gradients, rtol=1e-10, atol=1e-12)
 
 
@@ -121,7 +121,7 @@ def test_every_geometry_against_the_matrix_of_the_map(layer: Any) -> None:
     torch.testing.assert_close(weighted_activity(net, x, alpha=1.5, layers=["3"]).detach(), expected)
 
 
-def test_mirrored_pixels_count_as_pixels_of_their_own() -> None:
+def test_mirrored_pixels_count_as_separate_pixels() -> None:
     mirrored = nn.Conv2d(4, 8, 3, padding=(1, 2), padding_mode="reflect")
     plain = nn.Conv2d(4, 8, 3)
     plain.load_state_dict(mirrored.state_dict())
@@ -132,7 +132,7 @@ def test_mirrored_pixels_count_as_pixels_of_their_own() -> None:
     )
 
 
-def test_a_picture_without_batch_axis_and_tokens() -> None:
+def test_an_image_without_batch_axis_and_tokens() -> None:
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Conv2d(2, 3, 3))
     x = torch.randn(1, 7, 7)
     torch.testing.assert_close(weighted_activity(net, x), weighted_activity(net, x[None]))
@@ -146,7 +146,7 @@ def test_a_picture_without_batch_axis_and_tokens() -> None:
 
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("widths", [{}, {"kdim": 5, "vdim": 3}])
-def test_attention_counts_what_queries_keys_and_values_are_made_of(batch_first: bool, widths: Any) -> None:
+def test_attention_counts_the_inputs_of_queries_keys_and_values(batch_first: bool, widths: Any) -> None:
     class Attending(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -167,11 +167,11 @@ def test_attention_counts_what_queries_keys_and_values_are_made_of(batch_first: 
         weights = list(layer.in_proj_weight.chunk(3))
     read = [a, pad(a, (0, widths.get("kdim", 4) - 4)), pad(a, (0, widths.get("vdim", 4) - 4))]
     expected = sum((linear(one**2, w**2)).sum() for one, w in zip(read, weights, strict=True)) / 3
-    given = x if batch_first else x.transpose(0, 1)
-    torch.testing.assert_close(weighted_activity(net, given), expected)
+    inputs = x if batch_first else x.transpose(0, 1)
+    torch.testing.assert_close(weighted_activity(net, inputs), expected)
     if not widths:
         torch.testing.assert_close(
-            weighted_activity(nn.Sequential(net), given, layers=["0.attention"]), expected
+            weighted_activity(nn.Sequential(net), inputs, layers=["0.attention"]), expected
         )
 
 
@@ -220,12 +220,12 @@ def test_only_hidden_activity_counts(where: str) -> None:
     expected = (hidden**2 @ (net.last.weight**2).sum(0)).mean().detach()
     if where == "frozen":
         net.requires_grad_(False)
-    given = x.clone().requires_grad_() if where == "input with gradients" else x
+    inputs = x.clone().requires_grad_() if where == "input with gradients" else x
     with torch.set_grad_enabled(where != "no_grad"):
         with Watch(net) as watch:
-            net(given / 2 * 2 if where == "scaled outside" else given)
+            net(inputs / 2 * 2 if where == "scaled outside" else inputs)
         torch.testing.assert_close(weighted_activity(watch).detach(), expected)
-        torch.testing.assert_close(weighted_activity(net, given).detach(), expected)
+        torch.testing.assert_close(weighted_activity(net, inputs).detach(), expected)
     assert [read.name for read in watch.reads] == ["last"]
 
 
@@ -245,7 +245,7 @@ def test_embeddings_are_hidden_activity() -> None:
     assert weighted_activity(nn.Linear(3, 2), torch.ones(5, 3)) == 0
 
 
-def test_the_loops_own_pass_and_a_pass_of_its_own_agree() -> None:
+def test_watching_the_loops_pass_agrees_with_a_separate_pass() -> None:
     net = peers.dense(3, 6, 5, 2)
     x = torch.randn(7, 3)
     watch = Watch(net)
@@ -312,12 +312,12 @@ ELSEWHERE = [
 def test_everything_stays_on_the_device_and_in_the_precision_of_the_module(
     net: nn.Module, shape: Any
 ) -> None:
-    for place in ({"device": "meta"}, {"dtype": torch.float64}, {"dtype": torch.bfloat16}):
-        there = net.to(**place) if "dtype" not in place else net.to_empty(device="cpu").to(**place)
+    for options in ({"device": "meta"}, {"dtype": torch.float64}, {"dtype": torch.bfloat16}):
+        there = net.to(**options) if "dtype" not in options else net.to_empty(device="cpu").to(**options)
         for penalty in (weighted_activity, activity):
-            found = penalty(there, torch.zeros(shape, **place))
-            assert found.device.type == place.get("device", "cpu")
-            assert found.dtype == place.get("dtype", torch.float32)
+            result = penalty(there, torch.zeros(shape, **options))
+            assert result.device.type == options.get("device", "cpu")
+            assert result.dtype == options.get("dtype", torch.float32)
 
 
 def test_mixed_precision() -> None:

@@ -77,9 +77,9 @@ def test_noise_within_a_compiled_function() -> None:
 
     whole = torch.compile(loss, backend="eager")
     for _ in range(2):
-        found = [function(X) for function in (loss, whole) if generator.manual_seed(0)]
-        torch.testing.assert_close(*found)
-        assert not torch.equal(found[1], net(X))
+        results = [function(X) for function in (loss, whole) if generator.manual_seed(0)]
+        torch.testing.assert_close(*results)
+        assert not torch.equal(results[1], net(X))
 
 
 def test_modules_compiled_in_place_or_in_part() -> None:

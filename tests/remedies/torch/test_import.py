@@ -61,17 +61,17 @@ def test_running_a_module_loads_no_compiler() -> None:
         "model = as_model(torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU()), np.ones((4, 3)));"
         "list(model.run(model.layers)); model.weights(); assert 'torch._dynamo' not in sys.modules"
     )
-    found = run(code)
-    assert found.returncode == 0, found.stderr
+    result = run(code)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("import_it", ["import recombine.torch", "import recombine; recombine.torch"])
 def test_without_pytorch(import_it: str) -> None:
-    found = run(f"import sys; sys.modules['torch'] = None; {import_it}")
-    assert found.returncode == 1
-    lines = found.stderr.strip().splitlines()
+    result = run(f"import sys; sys.modules['torch'] = None; {import_it}")
+    assert result.returncode == 1
+    lines = result.stderr.strip().splitlines()
     assert lines[-1] == 'ImportError: recombine.torch needs PyTorch: pip install "recombine[torch]"'
-    assert "During handling" not in found.stderr
+    assert "During handling" not in result.stderr
 
 
 def test_importing_recombine_loads_no_pytorch() -> None:

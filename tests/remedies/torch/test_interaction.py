@@ -63,9 +63,9 @@ def test_values_and_gradients_are_those_in_jax(which: str, monkeypatch: pytest.M
 
     value, (gradients, slope) = expected(net, jnp.asarray(Z))
     slots = torch.tensor(Z, requires_grad=True)
-    found = (compositional_contrast if which == "contrast" else cross_hessian)(module, slots)
-    found.backward()
-    assert found.item() == pytest.approx(float(value), rel=1e-5)
+    result = (compositional_contrast if which == "contrast" else cross_hessian)(module, slots)
+    result.backward()
+    assert result.item() == pytest.approx(float(value), rel=1e-5)
     np.testing.assert_allclose(slots.grad, slope, rtol=1e-3, atol=1e-5 * abs(float(value)))
     slopes = [torch.zeros_like(p) if p.grad is None else p.grad for p in module.parameters()]
     peers.load_weights(module, gradients)
@@ -83,9 +83,9 @@ def test_draws_have_the_hessian_across_slots_as_their_mean() -> None:
     exact = (hessian.permute(1, 3, 0, 2, 4)[across] ** 2).sum().item()
     many = row.expand(40_000, -1, -1)
     with torch.no_grad():
-        found = cross_hessian(module, many, generator=torch.Generator().manual_seed(0))
-    assert found.dtype == torch.float64
-    assert found.item() == pytest.approx(exact, rel=0.05)
+        value = cross_hessian(module, many, generator=torch.Generator().manual_seed(0))
+    assert value.dtype == torch.float64
+    assert value.item() == pytest.approx(exact, rel=0.05)
 
 
 def test_two_different_slots_and_nothing_else() -> None:

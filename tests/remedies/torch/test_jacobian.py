@@ -50,9 +50,9 @@ def test_values_and_gradients_are_those_in_jax(
         return eqx.filter_value_and_grad(lambda net: in_jax(net, X, **how))(net)
 
     value, gradients = expected(net)
-    found = jacobian_activity(module, torch.tensor(X), alpha=alpha, loss=loss, projections=projections)
-    found.backward()
-    assert found.item() == pytest.approx(float(value), rel=1e-5)
+    result = jacobian_activity(module, torch.tensor(X), alpha=alpha, loss=loss, projections=projections)
+    result.backward()
+    assert result.item() == pytest.approx(float(value), rel=1e-5)
     slopes = [torch.zeros_like(p) if p.grad is None else p.grad for p in module.parameters()]
     peers.load_weights(module, gradients)
     for own, theirs in zip(slopes, module.parameters(), strict=True):
@@ -77,8 +77,8 @@ def test_classes_may_be_on_the_second_axis() -> None:
     _, module = pair()
     swapped = nn.Sequential(module, Swap())
     x = torch.tensor(X)
-    found = jacobian_activity(swapped, x, loss="cross-entropy", class_axis=1)
-    torch.testing.assert_close(found, jacobian_activity(module, x, loss="cross-entropy"))
+    value = jacobian_activity(swapped, x, loss="cross-entropy", class_axis=1)
+    torch.testing.assert_close(value, jacobian_activity(module, x, loss="cross-entropy"))
 
 
 class Swap(nn.Module):
@@ -86,7 +86,7 @@ class Swap(nn.Module):
         return x.transpose(1, 2)
 
 
-def test_layers_and_the_loops_own_pass() -> None:
+def test_layers_and_watching_the_loops_pass() -> None:
     _, module = pair()
     x = torch.tensor(X)
     with Watch(module) as watch:
@@ -106,10 +106,10 @@ def test_frozen_layers_no_gradients_and_other_precision(how: str) -> None:
     if how == "double":
         module, x = module.double(), x.double()
     with torch.set_grad_enabled(how != "no_grad"):
-        found = jacobian_activity(module, x)
-    torch.testing.assert_close(found.detach(), expected.to(x.dtype), rtol=1e-5, atol=1e-6)
-    assert found.dtype == x.dtype
-    assert found.requires_grad is (how != "no_grad")
+        value = jacobian_activity(module, x)
+    torch.testing.assert_close(value.detach(), expected.to(x.dtype), rtol=1e-5, atol=1e-6)
+    assert value.dtype == x.dtype
+    assert value.requires_grad is (how != "no_grad")
 
 
 def test_a_residual_stream_counts_every_way_to_the_output() -> None:

@@ -33,32 +33,32 @@ def test_values_and_gradients_are_those_in_jax(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(noise, "_draw", lambda activity, generator: drawn)
 
     def squared(rows: jax.Array, exponent: float) -> Any:
-        found = in_jax(rows, key, level=0.3, exponent=exponent)
-        return (found**2).sum(), found
+        result = in_jax(rows, key, level=0.3, exponent=exponent)
+        return (result**2).sum(), result
 
     @jax.jit
     def in_turn(rows: jax.Array) -> Any:
         slopes = jax.value_and_grad(squared, has_aux=True)
-        return [(found, slope) for p in exponents for (_, found), slope in (slopes(rows, p),)]
+        return [(value, slope) for p in exponents for (_, value), slope in (slopes(rows, p),)]
 
     for exponent, (expected, slope) in zip(exponents, in_turn(jnp.asarray(rows)), strict=True):
-        given = torch.tensor(rows, requires_grad=True)
-        found = activity_noise(given, level=0.3, exponent=exponent)
-        (found**2).sum().backward()
-        np.testing.assert_allclose(found.detach(), expected, rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(given.grad, slope, rtol=1e-4, atol=1e-5)
+        tensor = torch.tensor(rows, requires_grad=True)
+        value = activity_noise(tensor, level=0.3, exponent=exponent)
+        (value**2).sum().backward()
+        np.testing.assert_allclose(value.detach(), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(tensor.grad, slope, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2])
 def test_the_variance(exponent: float) -> None:
     layer = ActivityNoise(0.5, exponent, generator=torch.Generator().manual_seed(0))
-    found = layer(torch.full((100_000,), 4.0, dtype=torch.float64))
-    assert found.dtype == torch.float64
-    assert found.var().item() == pytest.approx(0.25 * 4**exponent, rel=0.03)
-    assert found.mean().item() == pytest.approx(4, abs=0.05)
+    result = layer(torch.full((100_000,), 4.0, dtype=torch.float64))
+    assert result.dtype == torch.float64
+    assert result.var().item() == pytest.approx(0.25 * 4**exponent, rel=0.03)
+    assert result.mean().item() == pytest.approx(4, abs=0.05)
 
 
-def test_the_layer_is_quiet_in_evaluation_unless_asked() -> None:
+def test_the_layer_adds_no_noise_in_evaluation_unless_requested() -> None:
     x = torch.ones(3)
     assert not torch.equal(ActivityNoise(0.1, 2)(x), x)
     assert torch.equal(ActivityNoise(0.1, 2).eval()(x), x)
@@ -67,13 +67,13 @@ def test_the_layer_is_quiet_in_evaluation_unless_asked() -> None:
     assert ActivityNoise(0.1, 1)(torch.ones(3, device="meta")).device.type == "meta"
 
 
-def test_hooks_give_what_the_layer_would() -> None:
+def test_hooks_agree_with_the_layer() -> None:
     net = small_net()
     seeds = [torch.Generator().manual_seed(0) for _ in range(2)]
     built_in = nn.Sequential(net[0], net[1], ActivityNoise(0.2, 1, generator=seeds[0]), net[2])
     with noisy(net, ["1"], level=0.2, exponent=1, generator=seeds[1]):
-        output, found = trace(net, X)
-    torch.testing.assert_close(output, net[2](found["1"]))
+        output, stages = trace(net, X)
+    torch.testing.assert_close(output, net[2](stages["1"]))
     torch.testing.assert_close(output, built_in(X))
     assert not torch.equal(output, net(X))
     output.sum().backward()
@@ -106,9 +106,9 @@ def test_modules_that_give_several_tensors() -> None:
     attention, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(3, 5, 8)
     plain = attention(x, x, x)
     with noisy(attention, [""], level=0.2, exponent=0):
-        found = attention(x, x, x)
-    assert not torch.allclose(found[0], plain[0])
-    torch.testing.assert_close(found[1], plain[1])
+        result = attention(x, x, x)
+    assert not torch.allclose(result[0], plain[0])
+    torch.testing.assert_close(result[1], plain[1])
     with noisy(Named(), [""], level=0.2, exponent=0) as nothing:
         assert nothing is None
     named = Named()

@@ -28,7 +28,7 @@ from recombine.torch import (
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")  # compiles faster
-LEVELS, PICTURE = (5, 4, 3), (6, 7)
+LEVELS, SIZE = (5, 4, 3), (6, 7)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def canvases_have_peers() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def net() -> nets.Net:
     """Vectors are of any length, as they are after training."""
-    shapes = eqx.filter_eval_shape(nets.render_net, levels=LEVELS, picture=PICTURE, key=KEY)
+    shapes = eqx.filter_eval_shape(nets.render_net, levels=LEVELS, size=SIZE, key=KEY)
     rng = np.random.default_rng(0)
     return jax.tree.map(
         lambda leaf: rng.normal(size=leaf.shape).astype(np.float32) if hasattr(leaf, "shape") else leaf,
@@ -51,7 +51,7 @@ def net() -> nets.Net:
 
 @pytest.fixture
 def module(net: nets.Net, canvases_have_peers: None) -> RenderNet:
-    made = RenderNet(LEVELS, picture=PICTURE)
+    made = RenderNet(LEVELS, size=SIZE)
     peers.load_weights(made, net)
     return made
 
@@ -66,12 +66,12 @@ def codes() -> np.ndarray:
 
 def test_names_and_outputs_are_those_in_jax(net: nets.Net, module: RenderNet) -> None:
     expected, stages = eqx.filter_jit(nets.trace)(net, codes())
-    output, found = trace(module, torch.tensor(codes()), net.names)
+    output, result = trace(module, torch.tensor(codes()), net.names)
     np.testing.assert_allclose(output.detach(), expected, rtol=1e-4, atol=1e-5)
-    assert list(found) == list(net.names)
+    assert list(result) == list(net.names)
     for name in net.names[:-1]:
         theirs = np.asarray(stages[name]).transpose(0, 3, 1, 2)
-        np.testing.assert_allclose(found[name].detach(), theirs, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(result[name].detach(), theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_loss_and_penalties_have_the_gradients_in_jax(net: nets.Net, module: RenderNet) -> None:
@@ -100,12 +100,12 @@ def test_the_arithmetic_on_arrays() -> None:
         rng.normal(size=(3, 4, 5)).astype(np.float32),
     )
     spectrum[0, 1:] = 0  # rank one: the floor
-    given = torch.tensor(spectrum, requires_grad=True)
+    tensor = torch.tensor(spectrum, requires_grad=True)
     value, slope = jax.jit(jax.value_and_grad(remedies.entropy_of))(jnp.asarray(spectrum))
-    found = entropy_of(given)
-    found.backward()
-    np.testing.assert_allclose(found.item(), value, rtol=1e-5)
-    np.testing.assert_allclose(given.grad, slope, rtol=1e-4, atol=1e-6)
+    entropy = entropy_of(tensor)
+    entropy.backward()
+    np.testing.assert_allclose(entropy.item(), value, rtol=1e-5)
+    np.testing.assert_allclose(tensor.grad, slope, rtol=1e-4, atol=1e-6)
     for axis in (1, 2):
         expected = vectors.var(axis=axis, ddof=1).sum()
         np.testing.assert_allclose(variance_of(torch.tensor(vectors), axis=axis), expected, rtol=1e-5)
@@ -138,12 +138,12 @@ def test_the_remedy_makes_stripes() -> None:
 
 
 def test_device_and_precision() -> None:
-    for place in ({"device": "meta"}, {"dtype": torch.float64}):
-        remedy = forced_rendering((4, 3), **place)
-        output = remedy.net(torch.ones(2, 7, **place))
-        for found in (output, remedy.penalty()):
-            assert found.device.type == place.get("device", "cpu")
-            assert found.dtype == place.get("dtype", torch.float32)
+    for options in ({"device": "meta"}, {"dtype": torch.float64}):
+        remedy = forced_rendering((4, 3), **options)
+        output = remedy.net(torch.ones(2, 7, **options))
+        for tensor in (output, remedy.penalty()):
+            assert tensor.device.type == options.get("device", "cpu")
+            assert tensor.dtype == options.get("dtype", torch.float32)
 
 
 def test_compiled() -> None:

@@ -7,7 +7,7 @@ import pytest
 from recombine import Part
 from recombine.metrics import superposition_image
 from recombine.nets import Net
-from recombine.probes import pictures
+from recombine.probes import output_images
 from recombine.spaces import corner_hole
 from recombine.studies.forced_rendering import bump_probes
 from recombine.tasks import bumps, one_hot
@@ -39,8 +39,8 @@ def test_outputs_that_superpose_agree_with_the_binary_kernel(task, superposing_n
 
 def test_sums_of_own_images_are_the_outputs_of_a_net_that_superposes(task, superposing_net):
     cells = [(7, 7), (5, 9)]
-    outputs = 1 - pictures(superposing_net, task, cells=cells)["pictures"]
-    sums = 1 - bump_probes.sum_pictures(superposing_net, task, cells=cells)["sum_pictures"]
+    outputs = 1 - output_images(superposing_net, task, cells=cells)["pictures"]
+    sums = 1 - bump_probes.sum_images(superposing_net, task, cells=cells)["sum_pictures"]
     np.testing.assert_allclose(sums, outputs / outputs.max(axis=(1, 2), keepdims=True), atol=1e-6)
 
 

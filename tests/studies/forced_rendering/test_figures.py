@@ -51,7 +51,7 @@ class MadeUp:
     def per_cell(self) -> np.ndarray:
         return self.near(np.where(self.unseen, 4e-3, 1e-4).ravel(), self.n**2)
 
-    def pictures(self, cells: Any) -> np.ndarray:
+    def images(self, cells: Any) -> np.ndarray:
         drawn = bump_images(np.array(cells), self.n)
         return drawn + self.rng.normal(0.0, 0.1, (self.seeds, *drawn.shape))
 
@@ -85,14 +85,14 @@ class MadeUp:
         families = ("binary", "additive", "constant", "factorised", "radial")
         return {f"kernel_{f}_{side}": self.near(1e-3) for f in families for side in ("in", "out")}
 
-    def kept_pictures(self, *, cells: Any) -> Values:
-        return {"pictures": self.pictures(cells), "picture_targets": self.pictures(cells)}
+    def output_images(self, *, cells: Any) -> Values:
+        return {"pictures": self.images(cells), "picture_targets": self.pictures(cells)}
 
-    def super_pictures(self, *, cells: Any) -> Values:
-        return {"super_pictures": np.stack([self.pictures(cells)] * 3, axis=2)}
+    def superposed_images(self, *, cells: Any) -> Values:
+        return {"super_pictures": np.stack([self.images(cells)] * 3, axis=2)}
 
-    def sum_pictures(self, *, cells: Any) -> Values:
-        return {"sum_pictures": self.pictures(cells)}
+    def sum_images(self, *, cells: Any) -> Values:
+        return {"sum_pictures": self.images(cells)}
 
     def error_between(self, *, points: int = 50, **_: Any) -> Values:
         return {"error_between": self.near(1e-3, points, points)}
@@ -149,9 +149,9 @@ PROBES: dict[Callable[..., Any], Callable[..., Values]] = {
     bump_probes.similarity: MadeUp.similarity,
     bump_probes.dissimilarity: lambda _: {},
     bump_probes.kernel_fits: MadeUp.kernel_fits,
-    decoders.pictures: MadeUp.kept_pictures,
-    bump_probes.super_pictures: MadeUp.super_pictures,
-    bump_probes.sum_pictures: MadeUp.sum_pictures,
+    decoders.output_images: MadeUp.output_images,
+    bump_probes.superposed_images: MadeUp.superposed_images,
+    bump_probes.sum_images: MadeUp.sum_images,
     bump_probes.encoder_accuracy: MadeUp.encoder_accuracy,
     layers.geometry: MadeUp.geometry,
     layers.readability: MadeUp.readability,
@@ -211,8 +211,8 @@ def test_every_figure_draws_legibly_and_whole(drawing: Drawing, complete: Eviden
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda drawing: drawing.name)
 def test_the_arms_in_needs_are_enough(drawing: Drawing) -> None:
     trials = arms("quick")
-    least = Evidence({name: made_up_arm(trials[name][0], 1) for name in drawing.needs}, "quick")
-    png_bytes(drawing.draw(least))
+    smallest = Evidence({name: made_up_arm(trials[name][0], 1) for name in drawing.needs}, "quick")
+    png_bytes(drawing.draw(smallest))
 
 
 @pytest.mark.parametrize("scale", ["smoke", "paper"])
@@ -239,8 +239,8 @@ def test_titles_say_what_the_numbers_say(ratio: float, words: str, complete: Evi
     arm = complete["cnn bump"]
     changed = replace(arm, values={**arm.values, "error_out": ratio * arm["error_in"]})
     figure = _drawing("fig1-error-maps").draw(Evidence({"cnn bump": changed}, "quick"))
-    said = " ".join(text.get_text().replace("\n", " ") for text in _texts(figure))
-    assert words in said
+    shown = " ".join(text.get_text().replace("\n", " ") for text in _texts(figure))
+    assert words in shown
 
 
 def _drawing(name: str) -> Drawing:

@@ -32,7 +32,7 @@ def test_the_stand_in_is_a_digit_in_the_middle_of_a_black_square() -> None:
     assert abs(image - image[::-1, ::-1]).max() > 0.5  # asymmetric: half a turn can be seen
 
 
-def test_the_source_is_said() -> None:
+def test_the_source_is_recorded() -> None:
     assert glyph_source() == "digits"
     assert glyph(4).source == "scikit-learn digits, image 4, enlarged from 8 × 8"
 
@@ -48,16 +48,16 @@ def test_mnist_is_preferred_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert glyph(4, source="digits").source.startswith("scikit-learn")
 
 
-def test_asking_for_mnist_where_it_is_not_says_what_to_do() -> None:
+def test_missing_mnist_says_what_to_do() -> None:
     with pytest.raises(datasets.DatasetError, match=r"mnist is not on this machine: call .*fetch"):
         glyph(4, source="mnist")
 
 
 def test_rotation_is_scipys() -> None:
     image = glyph(4).image
-    for angle, picture in zip((0.0, 33.3, 180.0), rotated(image, np.array([0.0, 33.3, 180.0])), strict=True):
+    for angle, turned in zip((0.0, 33.3, 180.0), rotated(image, np.array([0.0, 33.3, 180.0])), strict=True):
         expected = rotate(image, angle, reshape=False, order=1, mode="constant", cval=0)
-        np.testing.assert_allclose(picture, expected, atol=1e-6)
+        np.testing.assert_allclose(turned, expected, atol=1e-6)
     np.testing.assert_allclose(rotated(image, np.array([180.0]))[0], image[::-1, ::-1], atol=1e-6)
     assert rotated(image, np.empty(0)).shape == (0, 28, 28)
 
@@ -92,8 +92,8 @@ def test_the_published_gap() -> None:
     np.testing.assert_allclose(degrees[task.rows_in], expected)
     assert len(task.train) == 888
     assert task.split.space.names == ("angle",)
-    picture = rotated(glyph(4).image, np.array([180.0]))[0]
-    np.testing.assert_allclose(task.targets[degrees == 180.0][0], picture, atol=1e-6)
+    turned = rotated(glyph(4).image, np.array([180.0]))[0]
+    np.testing.assert_allclose(task.targets[degrees == 180.0][0], turned, atol=1e-6)
 
 
 def test_several_digits_are_a_composition() -> None:

@@ -93,7 +93,7 @@ def test_slots_that_mix(vectors):
     assert values["recombined_r2_in"] < 0.8
 
 
-def test_r2_about_the_mean_picture():
+def test_r2_about_the_mean_image():
     true = np.random.default_rng(0).random((5, 2, 2))
     assert image_r2(true, true) == 1
     assert image_r2(np.broadcast_to(true.mean(axis=0), true.shape), true) == pytest.approx(0)

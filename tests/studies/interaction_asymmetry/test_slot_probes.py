@@ -8,7 +8,7 @@ import pytest
 from recombine.studies.interaction_asymmetry.slot_probes import (
     borders,
     decoder_interaction,
-    slot_pictures,
+    slot_images,
     slot_quality,
 )
 from recombine.tasks import line_world
@@ -39,8 +39,8 @@ def test_a_slot_that_holds_everything(task, stubborn):
     assert values["j_ari"] < 0.01
 
 
-def test_pictures_for_a_figure(task, perfect):
-    values = slot_pictures(perfect(task), task, images=3)
+def test_images_for_a_figure(task, perfect):
+    values = slot_images(perfect(task), task, images=3)
     np.testing.assert_allclose(values["pictures_decoded"], values["pictures"], atol=1e-5)
     shares = values["pictures_jacobian"]
     assert shares.shape == (3, 1, 32, 3)
@@ -48,7 +48,7 @@ def test_pictures_for_a_figure(task, perfect):
     assert "pictures_attention" not in values
 
 
-def test_slots_with_pixels_of_their_own_do_not_interact(task, perfect):
+def test_slots_with_separate_pixels_do_not_interact(task, perfect):
     values = decoder_interaction(perfect(task), task, scenes=5, max_order=1)
     assert values["q1"] < 1e-6
     assert values["q1_inside"] == values["q1_border"] == 0

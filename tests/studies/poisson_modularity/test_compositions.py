@@ -76,7 +76,7 @@ def test_bad_settings(make: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("make", [gaussian_wedge, random_composition])
-def test_a_seed_of_its_own_draws_other_points(make):
+def test_a_separate_seed_draws_other_points(make):
     one, other = (make(draws=50, draw=None, seed=seed).inputs for seed in (1, 2))
     assert not np.array_equal(one[:3], other[:3])
     assert np.array_equal(one, make(draws=50, draw=1, seed=7).inputs)

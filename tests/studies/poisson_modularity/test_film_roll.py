@@ -16,24 +16,24 @@ def shown(inputs: np.ndarray, frames: int) -> list[list[bytes]]:
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
-def test_every_label_is_that_of_its_picture(frames: int) -> None:
+def test_every_label_is_that_of_its_image(frames: int) -> None:
     library = load_exemplars("digits")
     known = {image.tobytes(): label for image, label in zip(library.images, library.labels, strict=True)}
     assert len(known) == len(library.images)  # no image comes twice
     task = film_roll(frames=frames)
-    labels = [[known[picture] for picture in roll] for roll in shown(task.inputs, frames)]
+    labels = [[known[image] for image in roll] for roll in shown(task.inputs, frames)]
     np.testing.assert_array_equal(task.targets, labels)
     assert task.kind == "classification"
 
 
-def test_test_pictures_are_never_in_training() -> None:
+def test_test_images_are_never_in_training() -> None:
     task = film_roll(frames=2, passes=3)
     train, test = (
         [p for roll in shown(task.inputs[rows], 2) for p in roll] for rows in (task.rows_in, task.rows_out)
     )
     assert not set(train) & set(test)
     assert len(set(test)) == len(test) == 2 * (round(1797 / 6) // 2)
-    assert np.unique([train.count(picture) for picture in set(train)]).tolist() in (
+    assert np.unique([train.count(image) for image in set(train)]).tolist() in (
         [3],
         [2, 3],
     )  # one may be left over

@@ -59,7 +59,7 @@ def test_a_stripe_is_constant_along_the_absent_factor() -> None:
     np.testing.assert_allclose(y_stripe, x_stripe.T, atol=1e-6)
 
 
-def test_without_any_factor_the_picture_is_blank() -> None:
+def test_without_any_factor_the_image_is_blank() -> None:
     nothing = np.full((1, 2), np.nan)
     assert (bump_images(nothing, 4) == 1).all()
     assert (bump_images(nothing, 4, polarity="bright") == 0).all()
@@ -71,7 +71,7 @@ def test_the_offset_crops_a_larger_canvas() -> None:
     np.testing.assert_allclose(bump_images(positions, 28, offset=6), large[:, 6:34, 6:34], atol=1e-6)
 
 
-def test_no_rows_give_no_pictures() -> None:
+def test_no_rows_give_no_images() -> None:
     assert bump_images(np.empty((0, 2)), 4).shape == (0, 4, 4)
 
 

@@ -163,7 +163,7 @@ def test_bad_settings_are_refused_in_one_line(build, line: str) -> None:
         build()
 
 
-def test_a_cross_hole_is_possible_when_asked_for() -> None:
+def test_a_cross_hole_can_be_requested() -> None:
     assert len(bumps(hole=Part(cross_hole, low=10, high=17), allow_unseen_levels=True).rows_in) == 400
 
 

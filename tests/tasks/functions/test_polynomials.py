@@ -28,12 +28,12 @@ def mixed_difference(decoder: PolynomialDecoder, z: np.ndarray, steps: list[np.n
 def steps_of(decoder: PolynomialDecoder, slots: list[int], rng: np.random.Generator) -> list[np.ndarray]:
     """A random step within each of the slots."""
     latents = sum(map(len, decoder.slots))
-    found = []
+    results = []
     for slot in slots:
         step = np.zeros(latents)
         step[list(decoder.slots[slot])] = rng.uniform(0.5, 1, len(decoder.slots[slot]))
-        found.append(step)
-    return found
+        results.append(step)
+    return results
 
 
 @given(
@@ -80,9 +80,9 @@ def test_at_order_0_every_output_belongs_to_one_slot() -> None:
 def test_outputs_have_mean_0_and_variance_1_but_for_couplings() -> None:
     z = np.random.default_rng(9).uniform(-1, 1, (20_000, 4))
     for order, variance in ((1, 1.0), (2, 1 + 0.25), (3, 1 + 2 * 0.25)):
-        found = polynomial_decoder(order=order, coupling=0.5, seed=3)(z)
-        np.testing.assert_allclose(found.mean(axis=0), 0, atol=0.1)
-        assert found.var(axis=0).mean() == pytest.approx(variance, rel=0.15)
+        result = polynomial_decoder(order=order, coupling=0.5, seed=3)(z)
+        np.testing.assert_allclose(result.mean(axis=0), 0, atol=0.1)
+        assert result.var(axis=0).mean() == pytest.approx(variance, rel=0.15)
 
 
 def test_numpy_and_jax_agree_and_jax_differentiates() -> None:

@@ -26,7 +26,7 @@ def test_every_row_shows_its_cell() -> None:
     np.testing.assert_array_equal(task.targets, addition().targets[task.cell])
 
 
-def test_training_and_fresh_pictures_are_different_ones() -> None:
+def test_training_and_fresh_images_differ() -> None:
     task = composite_images(task=ADDITION, total=1700, pool=120, fresh=20)
     trained, fresh = (
         {row[..., :1].tobytes() for row in task.inputs[rows]}
@@ -53,9 +53,9 @@ def test_seeds_decide() -> None:
 
 
 def test_digits_are_normalised() -> None:
-    found = load_exemplars("digits", enlarge=3)
-    assert found.images.shape == (1797, 24, 24, 1)
-    np.testing.assert_allclose([found.images.mean(), found.images.std()], [0, 1], atol=1e-4)
+    exemplars = load_exemplars("digits", enlarge=3)
+    assert exemplars.images.shape == (1797, 24, 24, 1)
+    np.testing.assert_allclose([exemplars.images.mean(), exemplars.images.std()], [0, 1], atol=1e-4)
 
 
 @pytest.mark.parametrize(

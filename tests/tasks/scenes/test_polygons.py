@@ -35,11 +35,11 @@ def test_radii_are_the_published_ones() -> None:
 @given(st.sampled_from(list(SHAPES)), st.floats(-0.4, 0.4), st.floats(-0.4, 0.4), st.floats(0.1, 0.6))
 def test_chords_cover_what_a_path_contains(name: str, x: float, y: float, scale: float) -> None:
     middle = np.array([[x, y]])
-    found = covered(chords(SHAPES[name], middle, np.array([scale]), GRID[::8]), GRID[::8])[0]
+    result = covered(chords(SHAPES[name], middle, np.array([scale]), GRID[::8]), GRID[::8])[0]
     points = np.stack(np.meshgrid(GRID[::8], GRID[::8]), axis=-1).reshape(-1, 2)
     path = Path(SHAPES[name].vertices * scale + middle)
     clear = path.contains_points(points, radius=1e-4) == path.contains_points(points, radius=-1e-4)
-    np.testing.assert_array_equal(found.ravel()[clear], path.contains_points(points)[clear])
+    np.testing.assert_array_equal(result.ravel()[clear], path.contains_points(points)[clear])
 
 
 def test_outlines_move_edges() -> None:
@@ -58,17 +58,19 @@ def test_outlines_move_edges() -> None:
 def test_polygons_are_apart_if_no_point_is_in_both(
     one: str, other: str, x: float, y: float, scale: float
 ) -> None:
-    places, scales = np.array([[-0.1, 0.05], [-0.1 + x, 0.05 + y]]), np.array([[scale], [0.3]])
+    positions, scales = np.array([[-0.1, 0.05], [-0.1 + x, 0.05 + y]]), np.array([[scale], [0.3]])
     both = [
-        covered(chords(SHAPES[name], places[i : i + 1], scales[i], GRID), GRID)[0]
+        covered(chords(SHAPES[name], positions[i : i + 1], scales[i], GRID), GRID)[0]
         for i, name in enumerate((one, other))
     ]
     shared = (both[0] & both[1]).sum()
-    found = apart(SHAPES[one], SHAPES[other], places[1:] - places[:1], (scales[0], scales[1]))[0]
+    result = apart(SHAPES[one], SHAPES[other], positions[1:] - positions[:1], (scales[0], scales[1]))[0]
     if shared:
-        assert not found
-    elif not found:  # they touch by less than the grid can see
-        wider = apart(SHAPES[one], SHAPES[other], places[1:] - places[:1], (scales[0], scales[1]), gap=-0.02)
+        assert not result
+    elif not result:  # they touch by less than the grid can see
+        wider = apart(
+            SHAPES[one], SHAPES[other], positions[1:] - positions[:1], (scales[0], scales[1]), gap=-0.02
+        )
         assert wider[0]
 
 
@@ -76,5 +78,5 @@ def test_shrinking_is_that_of_an_image_library() -> None:
     rng = np.random.default_rng(0)
     canvas = rng.integers(0, 256, (40, 40)).astype(np.uint8)
     expected = np.asarray(Image.fromarray(canvas).resize((8, 8), Image.Resampling.LANCZOS)) / 255
-    found = shrunk(canvas[None] / 255.0, lanczos(8, 5))[0]
-    np.testing.assert_allclose(found, expected, atol=1.5 / 255)
+    result = shrunk(canvas[None] / 255.0, lanczos(8, 5))[0]
+    np.testing.assert_allclose(result, expected, atol=1.5 / 255)

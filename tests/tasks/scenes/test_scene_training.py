@@ -1,4 +1,4 @@
-"""Tasks of scenes are tasks: they train like any other, and a net's images can be held against recombined ones."""
+"""Tasks of scenes are tasks: they train like any other, and a net's images can be compared with recombined ones."""
 
 from __future__ import annotations
 

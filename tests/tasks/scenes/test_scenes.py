@@ -30,9 +30,9 @@ def test_recombined_scenes_are_drawn_with_the_chosen_objects() -> None:
 
 def test_one_object_is_exchanged_for_another_scene_s() -> None:
     scenes = draw_lines(BARS)
-    found = scenes[:2].replaced(2, scenes[1:])
-    np.testing.assert_array_equal(found.latents[:, 0], BARS[:2, 0])
-    np.testing.assert_array_equal(found.latents[:, 1], BARS[1:, 1])
+    result = scenes[:2].replaced(2, scenes[1:])
+    np.testing.assert_array_equal(result.latents[:, 0], BARS[:2, 0])
+    np.testing.assert_array_equal(result.latents[:, 1], BARS[1:, 1])
     crossed = scenes[:1].replaced(1, scenes[2:], by=2)
     np.testing.assert_array_equal(crossed.latents[0], [BARS[2, 1], BARS[0, 1]])
     assert scenes.legal(scenes.latents).all()
@@ -78,9 +78,9 @@ def test_the_split_agrees_with_the_table_and_with_advice() -> None:
 
 def test_supports_at_the_centres_of_cells() -> None:
     space = Space({"object 1 a": 8, "object 1 b": 8, "object 2 a": 8, "object 2 b": 8})
-    found = diagonal(space, delta=0.2)
+    split = diagonal(space, delta=0.2)
     a, b = (abs(space.cells[:, i] - space.cells[:, i + 2]) / 8 / np.sqrt(2) <= 0.2 for i in (0, 1))
-    np.testing.assert_array_equal(found.seen, a & b)
+    np.testing.assert_array_equal(split.seen, a & b)
     assert l_shaped(space).unseen.sum() == 4**4
     assert diagonal(Space({"1": 4, "2": 4, "3": 4}), delta=0.3, objects=3).seen.sum() > 4
 

@@ -20,12 +20,12 @@ def alone(latents: np.ndarray, number: int) -> np.ndarray:
     return np.where(np.arange(latents.shape[1])[:, None] == number, latents, np.nan)
 
 
-def test_pictures_are_those_of_an_image_library() -> None:
+def test_images_are_those_of_an_image_library() -> None:
     """Edges may differ, because the library rounds corners to whole pixels of the canvas."""
     latents = sprites(rows=20, test=0).scenes.latents
-    found = draw_sprites(latents).images
+    result = draw_sprites(latents).images
     names = list(SHAPES)
-    for scene, image in zip(latents, found, strict=True):
+    for scene, image in zip(latents, result, strict=True):
         canvas = Image.new("RGB", (320, 320))
         brush = ImageDraw.Draw(canvas)
         for x, y, scale, hue, shape in scene[~np.isnan(scene[:, 0])]:

@@ -37,6 +37,8 @@ from recombine.theory import OverlapKernel
 class CorrectiveCells:
     """Cells to add so that maximum margin is right about all other labelled unseen cells.
 
+    **Attributes:**
+
     - `before`: accuracy on the labelled unseen cells without them.
     - `cells` `(additions, factors)`: level indices; empty if the search found no such set.
     - `after`: accuracy on the other cells with them (or with the best set that was tried).
@@ -67,7 +69,9 @@ class CorrectiveCells:
         """What maximum margin gets right, and which cells correct it; `saliences` says whose are assumed."""
         text = f"with {saliences}, maximum margin gets {percent(self.before)} of the unseen labels right"
         if not len(self.cells):
-            return f"{text}; no small set of cells was found whose addition makes it right about the others"
+            return (
+                f"{text}; no small set of cells was found that, once added, makes it right about the others"
+            )
         proof = (
             "the minimum"
             if self.smallest

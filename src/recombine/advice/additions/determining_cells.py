@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 class Additions:
     """Cells to add to training so that all cells of interest are determined.
 
+    **Attributes:**
+
     - `cells` `(additions, factors)`: level indices.
-    - `lower_bound`: how many are needed at the very least: the rank that training lacks.
+    - `lower_bound`: a lower bound on their number: the rank that training lacks.
     - `optimal`: whether no smaller set (with costs: no cheaper set of cells of interest) would do.
     - `complete`: whether all cells of interest are determined with them; false only if too much is banned.
     """

@@ -42,6 +42,8 @@ from recombine.theory import (
 class SlopeForecast:
     """How predictions of the minimum-norm interpolant grow with the true values of the labelled unseen cells.
 
+    **Attributes:**
+
     - `slope`: of predictions on true values, for the chosen saliences; `explained`: the share of the predictions'
         variance that this line explains; `cells`: the number of cells.
     - `depths`, `slopes`: the slopes for random ReLU networks of several depths.
@@ -118,6 +120,8 @@ def slope_forecast(
 @dataclass(frozen=True)
 class LossForecast:
     """Accuracy of exact kernel machines on the labelled unseen cells, by loss.
+
+    **Attributes:**
 
     - `chosen_margin`, `chosen_squared`: for the chosen saliences, with maximum margin (cross-entropy) and with squared
         loss.

@@ -24,6 +24,8 @@ from recombine.theory.retention import feature_order, uses_exact_kernel
 class LeakForecast:
     """The retention of the cells of interest: the share of their true value that predictions keep.
 
+    **Attributes:**
+
     - `profile`: whose saliences; `median`, `low`, `high`: of the cells' retention.
     - `order`: the largest conjunctions that count; `None` for all, which small tables allow.
     - `band`: the median for the saliences of random ReLU networks with 1 and with 10 layers, if none were chosen.

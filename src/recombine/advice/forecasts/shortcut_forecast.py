@@ -21,6 +21,8 @@ from recombine.theory.overlap_kernels import set_index
 class Shortcut:
     """A rule that predicts a cell's label from one or two of its factors.
 
+    **Attributes:**
+
     - `factors`: positions of the factors.
     - `train`, `target`: how well the best such rule does on training cells and on the cells of interest: accuracy, or
         the share of variance for quantities; NaN if no cell of interest has a label.
@@ -79,7 +81,7 @@ def shortcuts(
     """
     seen, rules = labels.seen, []
     alone: dict[int, float] = {}
-    for subset in subsets(len(sizes), min(2, len(sizes) - 1), least=1):
+    for subset in subsets(len(sizes), min(2, len(sizes) - 1), min_order=1):
         codes = codes_of(labels.cells, subset, sizes)
         if labels.classes:
             train, target, base = _by_majority(codes, labels.label, seen, interesting)

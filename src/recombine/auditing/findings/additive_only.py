@@ -32,7 +32,7 @@ class AdditiveOnlyFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         if evidence.failure is None:
             return cls.unclear(evidence.unjudged)
         means = "share of the error that sums of effects explain"

@@ -26,7 +26,7 @@ class ComposesFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         scores, cause = evidence.scores, evidence.cause
         if scores is None:
             return cls.unclear(evidence.unjudged)
@@ -40,7 +40,7 @@ class ComposesFinding(Finding):
         if cause is not None and cause.rule.name == "confusion":
             why = (
                 f"{errors}; on both, the same labels are mistaken for others. Fix that first (are the classes in the "
-                "right order?), then ask again."
+                "right order?), then audit again."
             )
         elif cause is not None and scores.composes is not False:
             follow = "the errors there follow" if scores.skill.value >= COMPOSES else "both follow"
@@ -59,7 +59,7 @@ def _conclusion(scores: Scores) -> str:
     if scores.composes is False:
         return "What was learned on seen combinations does not carry over."
     if not scores.learned:
-        return "The seen ones are only partly learned; train longer, then ask again."
+        return "The seen ones are only partly learned; train longer, then audit again."
     low, high = scores.transfer.pair
     ends = f" (95% interval: {percent(low)} to {percent(high)})" if np.isfinite(low) else ""
     return (

@@ -28,7 +28,7 @@ class CrossInteractionFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         means = "share of second derivatives across slots"
         profile = evidence.interaction
         if profile is None and evidence.run.error and evidence.slots is not None:

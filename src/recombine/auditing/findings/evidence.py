@@ -42,6 +42,8 @@ from recombine.report import count, percent, plain_number
 class AuditEvidence:
     """Everything that was measured; what takes long is computed when a finding asks for it, and once.
 
+    **Attributes:**
+
     - `scores`: `None` if there are no predictions; `has_model`: whether the user supplied a model.
     - `weights`, `slots`: as `audit` takes them.
     """
@@ -132,7 +134,7 @@ class AuditEvidence:
         if self.composes is True:
             return "There is no failure to explain."
         if scores.skill.value <= LEARNED_NOTHING and cause is None:
-            return "The model has not learned the seen combinations, so errors elsewhere say nothing."
+            return "The model has not learned the seen combinations, so its other errors cannot be explained."
         if scores.cells_unseen < MIN_UNSEEN_CELLS:
             few = count(scores.cells_unseen, "unseen cell")
             are = "is" if scores.cells_unseen == 1 else "are"
@@ -142,8 +144,8 @@ class AuditEvidence:
             return no_rule
         # A share below one half is unclear only because its interval reaches above.
         undecided = cause is None and best.share.value < EXPLAINS and not best.share.high < EXPLAINS
-        most = f" (95% interval: up to {percent(min(1.0, best.share.high))}); more unseen cells would decide"
-        above = most if undecided and np.isfinite(best.share.high) else ""
+        upper = f" (95% interval: up to {percent(min(1.0, best.share.high))}); more unseen cells would decide"
+        above = upper if undecided and np.isfinite(best.share.high) else ""
         if best.share.value <= NEGLIGIBLE_SHARE:
             return f"It explains none of the error on unseen cells{above}."
         share = f"It would explain {percent(best.share.value)} of the error on unseen cells{above}"
@@ -160,7 +162,7 @@ class AuditEvidence:
             ends = " to ".join(percent(max(0.0, end)) for end in best.share.pair)
             return f"{share} (95% interval: {ends}); more unseen cells would decide."
         if best.p_value > UNINFORMATIVE_P_VALUE:
-            return f"{share}, but so it would in any other order of the predictions, which hardly vary."
+            return f"{share}, but it would do so for any order of the predictions, which hardly vary."
         luck = f"errors in random cells do as well in {percent(best.p_value)} of permutations"
         return f"{share}, but {luck}; more unseen cells would decide."
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding(ABC):
-    """The answer to one question about a model. Every subclass is one question, in a file of its own.
+    """The answer to one question about a model. Every subclass is one question and has its own file.
 
     Of the question:
 
@@ -50,7 +50,7 @@ class Finding(ABC):
     @classmethod
     @abstractmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
 
     @classmethod
     def unclear(cls, explanation: str, means: str = "") -> Self:
@@ -92,15 +92,15 @@ def as_share(one: Estimate) -> Estimate:
     return Estimate(*(float(np.clip(value, 0.0, 1.0)) for value in (one.value, one.low, one.high)))
 
 
-def cell_list(cells: Sequence[Mapping[str, Any]], most: int) -> str:
+def cell_list(cells: Sequence[Mapping[str, Any]], max_cells: int) -> str:
     """Some cells by their levels.
 
     ```python
     >>> from recombine.auditing.findings.finding import cell_list
-    >>> cell_list([{"colour": "red", "size": 3}, {"colour": "blue", "size": 1}], most=1)
+    >>> cell_list([{"colour": "red", "size": 3}, {"colour": "blue", "size": 1}], max_cells=1)
     '(red, 3) …'
 
     ```
     """
-    shown = "; ".join(f"({', '.join(map(str, cell.values()))})" for cell in cells[:most])
-    return f"{shown} …" if len(cells) > most else shown
+    shown = "; ".join(f"({', '.join(map(str, cell.values()))})" for cell in cells[:max_cells])
+    return f"{shown} …" if len(cells) > max_cells else shown

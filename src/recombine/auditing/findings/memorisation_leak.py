@@ -26,7 +26,7 @@ class MemorisationLeakFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         if evidence.failure is None:
             return cls.unclear(evidence.unjudged)
         failure, cause = evidence.failure, evidence.cause
@@ -51,7 +51,7 @@ class MemorisationLeakFinding(Finding):
         elif holds and cause is not None:
             why = (
                 f"{percent(cause.share.value)} of the error is explained by copying a seen combination that shares "
-                "levels with the new one: the model looks up its memory instead of composing."
+                "levels with the new one: the model recalls a stored combination instead of composing."
             )
         else:
             why = evidence.why_not(cls.id)

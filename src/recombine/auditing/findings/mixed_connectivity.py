@@ -26,7 +26,7 @@ class MixedConnectivityFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         means = "share of weight within modules beyond chance, in the weakest layer"
         report = evidence.modularity
         if isinstance(report, str):

@@ -1,4 +1,4 @@
-"""Are factors mixed up in some layer although they can still be decoded from it?"""
+"""Are factors entangled in some layer although they can still be decoded from it?"""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ class ReEntanglementFinding(Finding):
 
     id: ClassVar[str] = "re_entanglement"
     title: ClassVar[str] = "re-entanglement"
-    question: ClassVar[str] = "Are factors mixed up in some layer although they can still be decoded from it?"
+    question: ClassVar[str] = (
+        "Are factors entangled in some layer although they can still be decoded from it?"
+    )
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         layers, means = evidence.layers, "fall of the factorisation score"
         if layers is None or not layers.hidden:
             askable, why = evidence.no_layers
@@ -54,7 +56,7 @@ class ReEntanglementFinding(Finding):
                 return cls.unclear(why, means)
             if unread and len(hidden) > 1:
                 which = _least_readable(unread[0], evidence.names)
-                why = f"Not all factors can be decoded from the layers ({which}), so there is nothing to mix up."
+                why = f"Not all factors can be decoded from the layers ({which}), so entanglement cannot be judged."
                 return cls(False, UNKNOWN, means, why, _curve(layers))
             return cls.unclear("Needs two layers, or inputs and a layer, to compare scores.", means)
         fall, reference, layer = worst

@@ -32,7 +32,7 @@ class SalienceFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         means = "forecast share of a prediction's size that remains on unseen cells"
         layers, cells = evidence.layers, evidence.cells
         if layers is None or not layers.hidden:
@@ -49,7 +49,9 @@ class SalienceFinding(Finding):
         seen = _some(evidence.data.table.train, MAX_RETENTION_CELLS, rng)
         centre = OverlapKernel.from_salience(np.maximum(estimated.kernel.salience, 0))
         if not _has_parts(centre):
-            why = f"In '{layer.name}' cells are similar only if they are identical, so parts carry nothing over."
+            why = (
+                f"In '{layer.name}' cells are similar only if they are identical, so parts do not carry over."
+            )
             return cls(True, Estimate(0.0, 0.0, 0.0), means, why, details)
         kernels = [centre, *_ends(estimated.interval)]
         kept = [float(np.median(one)) for one in retention(kernels, seen, unseen, cells.sizes)]
@@ -64,12 +66,14 @@ class SalienceFinding(Finding):
             f"readout would keep {percent(kept[0])} of a prediction's size on unseen combinations.{observed}"
         )
         if unclear:
-            why += " The estimate is too uncertain to call that much or little; more cells would decide."
+            why += " The estimate is too uncertain to say whether that is much; more cells would decide."
         return cls(holds, estimate, means, why, details)
 
 
-def _some(cells: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return cells if len(cells) <= most else cells[np.sort(rng.choice(len(cells), most, replace=False))]
+def _some(cells: np.ndarray, max_cells: int, rng: np.random.Generator) -> np.ndarray:
+    return (
+        cells if len(cells) <= max_cells else cells[np.sort(rng.choice(len(cells), max_cells, replace=False))]
+    )
 
 
 def _ends(interval: np.ndarray) -> list[OverlapKernel]:

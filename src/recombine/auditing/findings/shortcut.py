@@ -27,7 +27,7 @@ class ShortcutFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         if evidence.failure is None:
             return cls.unclear(evidence.unjudged)
         holds, best = evidence.is_cause(cls.id), evidence.failure.best(cls.id)

@@ -28,7 +28,7 @@ class SuperpositionFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         if evidence.failure is None:
             return cls.unclear(evidence.unjudged)
         means = "correlation of unseen outputs with the sum of seen ones that share a level"

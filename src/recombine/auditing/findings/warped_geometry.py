@@ -27,7 +27,7 @@ class WarpedGeometryFinding(Finding):
 
     @classmethod
     def measure(cls, evidence: AuditEvidence) -> Self:
-        """Answers the question from the evidence."""
+        """The finding, from the evidence."""
         means = "log10 of the volume of unseen cells over that of seen cells, relative to the input"
         layers = evidence.layers
         if layers is None or not layers.hidden:

@@ -44,7 +44,7 @@ class CellMeans:
     ) -> None:
         self._cell_index, self._cells, self._seed = cell_index, cells, seed
         fitting = MAX_ACTIVITY_BYTES // (4 * max(1, cells) * max(1, layers))
-        self._most = int(min(MAX_KEPT_UNITS, max(MIN_KEPT_UNITS, fitting)))
+        self._max_units = int(min(MAX_KEPT_UNITS, max(MIN_KEPT_UNITS, fitting)))
         self._sums: dict[str, Float[np.ndarray, "cells units"]] = {}
         self._counts: dict[str, Int[np.ndarray, " cells"]] = {}
         self._sketches: dict[str, sparse.csr_array] = {}
@@ -62,7 +62,7 @@ class CellMeans:
         for name, activity in activities.items():
             flat = np.asarray(activity, dtype=np.float32).reshape(len(group), -1)
             if name not in self._sums:
-                width = min(flat.shape[1], self._most)
+                width = min(flat.shape[1], self._max_units)
                 self._sums[name] = np.zeros((self._cells, width), dtype=np.float32)
                 self._counts[name] = np.zeros(self._cells, dtype=np.int64)
                 if flat.shape[1] > width:
@@ -91,8 +91,8 @@ class CellMeans:
         return dict(self._kept)
 
 
-def spread_rows(cell_index: Int[np.ndarray, " rows"], most: int, seed: int) -> Int[np.ndarray, " sample"]:
-    """Up to `most` rows from as many cells as possible: one of every cell, then a second one, and so on."""
+def spread_rows(cell_index: Int[np.ndarray, " rows"], max_rows: int, seed: int) -> Int[np.ndarray, " sample"]:
+    """Up to `max_rows` rows from as many cells as possible: one of every cell, then a second one, and so on."""
     rng = np.random.default_rng([seed, 83])
     rows = len(cell_index)
     order = rng.permutation(rows)
@@ -100,7 +100,7 @@ def spread_rows(cell_index: Int[np.ndarray, " rows"], most: int, seed: int) -> I
     starts = np.flatnonzero(np.diff(cell_index[by_cell], prepend=-1))
     turn = np.arange(rows) - np.repeat(starts, np.diff(np.append(starts, rows)))
     shuffled = rng.permutation(rows)
-    return np.sort(by_cell[shuffled[np.argsort(turn[shuffled], kind="stable")][:most]])
+    return np.sort(by_cell[shuffled[np.argsort(turn[shuffled], kind="stable")][:max_rows]])
 
 
 def _sketch(units: int, width: int, seed: list[int]) -> sparse.csr_array:

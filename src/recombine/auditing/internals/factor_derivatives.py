@@ -41,6 +41,8 @@ class FactorInput:
 class FactorDerivatives:
     """The change of every layer per level of some factors.
 
+    **Attributes:**
+
     - `cells`: those at which it was measured, among the cells of the table.
     - `by_factor`: for a factor's number and a layer, means over the rows of every cell; zero where not measured.
     - `automatic`: automatic derivatives, or differences.

@@ -42,6 +42,8 @@ class MeasuredCells:
 class FactorStep:
     """The derivative along one factor: `known`, or a difference between two mixtures of cells.
 
+    **Attributes:**
+
     - `valid`: which cells have one; `ahead`, `behind`: neighbours of ordered levels; `group`: for other levels, cells
         that differ only in this factor; `scale`: 1 over the number of levels between the neighbours.
     """

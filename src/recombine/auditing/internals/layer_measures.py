@@ -28,6 +28,8 @@ from recombine.theory import SalienceEstimate, estimate_salience
 class Layer:
     """The measures of one layer.
 
+    **Attributes:**
+
     - `dimension`: the number of directions that cell means use, (sum of variances)² / sum of squared variances.
     - `readable`: how well each factor can be decoded for held-out cells: R² for ordered levels, accuracy above guessing
         for others (1 is perfect, 0 is guessing); NaN if there are too few cells.
@@ -52,6 +54,8 @@ class Layer:
 @dataclass(frozen=True, eq=False)
 class Layers:
     """All layers from input to output.
+
+    **Attributes:**
 
     - `measured`: the cells at which the geometry of hidden layers was measured; `measured_seen`: which of them are
         seen.
@@ -119,16 +123,16 @@ def measure_layers(
         return _readable(samples[name][rows], sample_cells[rows], cells, ordered)
 
     def layer(name: str, activity: np.ndarray) -> Layer:
-        own, places = list(steps), near
+        own, positions = list(steps), near
         if name != "output":
-            places = measured
+            positions = measured
             for axis, by_layer in changes.items():
                 own[axis] = replace(steps[axis], known=by_layer[name][usable])
-        metric = layer_metric(activity[usable], own, places.cells)
-        squares = np.stack([one.squares(activity[usable], places.cells) for one in own], axis=1)
+        metric = layer_metric(activity[usable], own, positions.cells)
+        squares = np.stack([one.squares(activity[usable], positions.cells) for one in own], axis=1)
         volume = log_cell_volume(metric, squares)
         return _layer(
-            name, activity, metric, volume, cells, usable, places.sampler, compared, decode(name, activity)
+            name, activity, metric, volume, cells, usable, positions.sampler, compared, decode(name, activity)
         )
 
     layers = tuple(layer(name, activity) for name, activity in means.items())
@@ -194,6 +198,8 @@ def _readable(
 
     For ordered levels this is R². For others it is balanced accuracy, rescaled so that guessing gives 0.
 
+    **Arguments:**
+
     - `cell_index`: the cell of every row; rows of one cell are held out together.
     """
     levels = cells.cells[cell_index]
@@ -222,5 +228,5 @@ def _accuracy(true: Float[np.ndarray, "rows levels"], predicted: Float[np.ndarra
     return float((recall.mean() - guess) / (1 - guess)) if guess < 1 else np.nan
 
 
-def _sample(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+def _sample(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= max_rows else np.sort(rng.choice(rows, max_rows, replace=False))

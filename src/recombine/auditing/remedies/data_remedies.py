@@ -48,8 +48,8 @@ def break_forecast_shortcut(framework: str, forecast: SplitForecast) -> Remedy:
     number = count(int(forecast.misled.sum()), "cell")
     return Remedy(
         "break_shortcut",
-        f"show in training some of the {number} about which the shortcut is wrong",
-        "Training rewards a shortcut that is wrong about them, whether or not this model takes it.",
+        f"add to training some of the {number} for which the shortcut is wrong",
+        "Training rewards a shortcut that is wrong for them, whether or not this model uses it.",
         misled_cells_code(framework),
     )
 
@@ -59,7 +59,7 @@ def balance(framework: str, names: Sequence[str]) -> Remedy:
     factor = " and ".join(names)
     return Remedy(
         "balance",
-        f"weight training rows so that {factor} says less about the target",
+        f"weight training rows so that {factor} predicts the target less well",
         f"Training shows levels of {factor} with several targets, but not equally often.",
         balance_code(framework, names),
     )
@@ -131,7 +131,7 @@ def flip_cells(framework: str, advice: Advice) -> Remedy:
     return Remedy(
         "flip_cells",
         f"add {count(len(cells), 'cell')} that break the shortcut: {cell_list(cells, SHOWN_CELLS)}",
-        "Then the largest margin, to which cross-entropy leads, is right about the other unseen cells.",
+        "Then maximum margin, the limit of training with cross-entropy, gets the other unseen cells right.",
         flip_cells_code(framework),
     )
 

@@ -10,6 +10,8 @@ from textwrap import dedent
 class Remedy:
     """Something to try.
 
+    **Attributes:**
+
     - `title`: what to do; `why`: the evidence for it.
     - `snippet`: code that runs where the names `net`, `x`, `y`, `loss` and `report` exist; may be empty.
     """

@@ -10,7 +10,7 @@ def train_longer() -> Remedy:
     return Remedy(
         "train_longer",
         "train until the seen combinations are right",
-        "The model has not learned the seen combinations; whether it composes can be asked afterwards.",
+        "The model has not learned the seen combinations yet, so whether it composes cannot be judged.",
         "",
     )
 
@@ -20,8 +20,8 @@ def squared_loss(framework: str) -> Remedy:
     return Remedy(
         "squared_loss",
         "use squared loss instead of cross-entropy",
-        "On this split the largest margin, to which cross-entropy leads, is wrong on unseen cells; squared loss is "
-        "right.",
+        "On this split maximum margin, the limit of training with cross-entropy, gets unseen cells wrong; squared "
+        "loss gets them right.",
         squared_loss_code(framework),
     )
 

@@ -79,8 +79,8 @@ def _error_figures(report: AuditReport) -> Iterator[Picture]:
     figure, panels = new_figure(aspect=0.3)
     baselines = {baseline_name(name): one.value for name, one in scores.baselines.items()}
     if log:
-        least = float(_positive(np.zeros(1), cells)[0])
-        baselines = {name: max(value, least) for name, value in baselines.items()}
+        floor = float(_positive(np.zeros(1), cells)[0])
+        baselines = {name: max(value, floor) for name, value in baselines.items()}
     seed_points(
         panels[0, 0],
         groups,

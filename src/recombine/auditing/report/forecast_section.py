@@ -171,9 +171,7 @@ def _forecast_title(forecast: SplitForecast) -> str:
     risky, wrong = forecast.at_risk[known], forecast.wrong[known]
     cells = count(len(forecast.cells))
     if not known.any():
-        return (
-            f"{count(int(forecast.at_risk.sum()))} of {cells} unseen cells are at risk; nothing was observed"
-        )
+        return f"{count(int(forecast.at_risk.sum()))} of {cells} unseen cells are at risk; there are no predictions"
     if not wrong.any():
         return "No unseen cell is wrong"
     if risky.all():

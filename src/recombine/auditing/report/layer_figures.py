@@ -72,14 +72,14 @@ def geometry_figure(report: AuditReport) -> Picture | None:
     figure, panels = new_figure(columns=2, aspect=0.72)
     volume, salience = panels[0] if known[0] else panels[0, ::-1]
     if known[0]:
-        most = max(0.5, 1.15 * float(np.nanmax(np.abs(gaps))))
+        limit = max(0.5, 1.15 * float(np.nanmax(np.abs(gaps))))
         layer_curves(
             volume,
             names,
             {"unseen cells": gaps[None]},
             palette={"unseen cells": UNSEEN},
             baselines={"as seen cells": 0.0},
-            limits=(-most, most),
+            limits=(-limit, limit),
             title="How much volume do unseen cells get?",
             label="log10 volume, unseen over seen",
         )

@@ -23,13 +23,13 @@ def layer_sentence(report: AuditReport) -> str:
     readable = np.array([layer.readable for layer in hidden])
     if np.isnan(readable).all():
         return f"{len(hidden)} examined; too few cells to say what can be decoded from them"
-    least = float(np.nanmin(readable))
-    if least >= READABLE:
-        text = f"{' and '.join(names)} can be decoded from every layer (at least {fixed(least, 2)}; 1 is perfect)"
+    lowest = float(np.nanmin(readable))
+    if lowest >= READABLE:
+        text = f"{' and '.join(names)} can be decoded from every layer (at least {fixed(lowest, 2)}; 1 is perfect)"
     else:
         layer, axis = np.unravel_index(int(np.nanargmin(readable)), readable.shape)
         worst = f"{names[int(axis)]} in '{hidden[int(layer)].name}'"
-        text = f"hardest to decode: {worst} ({fixed(max(0.0, least), 2)}; 1 is perfect)"
+        text = f"hardest to decode: {worst} ({fixed(max(0.0, lowest), 2)}; 1 is perfect)"
     scores = [layer.factorisation.value for layer in hidden]
     if np.isfinite(scores).any():
         first, last = (f"{fixed(scores[i], 2)} ('{hidden[i].name}')" for i in (0, -1))

@@ -38,6 +38,8 @@ from recombine.intervals import UNKNOWN, Estimate, Resampler
 class Failure:
     """The unseen cells that were tested, their errors, and the result of every rule.
 
+    **Attributes:**
+
     - `slope`, `slope_seen`: of predictions on targets, over unseen and over seen cells; NaN for labels.
     """
 
@@ -57,9 +59,9 @@ def apply_rules(cells: Cells, rules: Iterable[Rule], *, seed: int = 0) -> Failur
     """Tests rules on the unseen cells; none if there is no error to explain."""
     rng = np.random.default_rng([seed, 67])
     index = cells.outside
-    most = min(MAX_TESTED_CELLS, max(MIN_TESTED_CELLS, MAX_CELL_PAIRS // max(1, int(cells.seen.sum()))))
-    if len(index) > most:
-        index = np.sort(rng.choice(index, most, replace=False))
+    max_cells = min(MAX_TESTED_CELLS, max(MIN_TESTED_CELLS, MAX_CELL_PAIRS // max(1, int(cells.seen.sum()))))
+    if len(index) > max_cells:
+        index = np.sort(rng.choice(index, max_cells, replace=False))
     targets, predictions = (x[index].astype(np.float64) for x in (cells.targets, cells.predictions))
     error = (
         2 - 2 * (predictions * targets).sum(axis=1)
@@ -95,6 +97,8 @@ def explains(one: RuleResult) -> bool:
 def simplest(results: Sequence[RuleResult], *, learned: bool, additive: bool) -> RuleResult | None:
     """The simplest of the rules that explain the failure about equally well; `None` if none explains it.
 
+    **Arguments:**
+
     - `learned`: whether the model knows the seen cells. If it does and predicts a constant for unseen ones, nothing
         that it stored reaches them, the extreme case of a leak; if it does not, it has learned nothing.
     - `additive`: whether the model's predictions for seen cells are sums of effects, too.
@@ -108,11 +112,11 @@ def simplest(results: Sequence[RuleResult], *, learned: bool, additive: bool) ->
     if not able:
         return None
     if labels:
-        most = max(one.likelihood for one in able)
-        close = [one for one in able if one.likelihood >= most - np.log(LIKELIHOOD_RATIO)]
+        highest = max(one.likelihood for one in able)
+        close = [one for one in able if one.likelihood >= highest - np.log(LIKELIHOOD_RATIO)]
     else:
-        least = RESIDUAL_RATIO * max(0.0, min(1 - one.share.value for one in able)) + RESIDUAL_SLACK
-        close = [one for one in able if 1 - one.share.value <= least]
+        limit = RESIDUAL_RATIO * max(0.0, min(1 - one.share.value for one in able)) + RESIDUAL_SLACK
+        close = [one for one in able if 1 - one.share.value <= limit]
 
     def simplicity(one: RuleResult) -> tuple[float, int, int]:
         other = one.rule.rank_if_additive if additive else None

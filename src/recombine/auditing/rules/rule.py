@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Rule(ABC):
     """A way to predict unseen cells from the model's own predictions for seen cells.
 
+    **Attributes:**
+
     - `name`: as in `--json`.
     - `rank`: order of simplicity. Of rules that explain a failure about equally well, the one with the lowest rank is
         the cause.

@@ -47,6 +47,8 @@ MAX_SHORTCUT_FACTORS = 3
 class RuleResult:
     """One rule, and how much of the failure it explains.
 
+    **Attributes:**
+
     - `factors`: those that a shortcut uses; `order`: of a sum of effects.
     - `share`: R, corrected for chance where a rule may choose among several cells.
     - `p_value`: of the permutation test.
@@ -71,6 +73,8 @@ class RuleResult:
 @dataclass(frozen=True, eq=False)
 class Permutations:
     """Permutations of the unseen cells, on which a rule that explains something does worse.
+
+    **Attributes:**
 
     - `order`: whose prediction (or error) every cell gets; `signs`: for quantities, the sign of that error.
     - `labels`: for classes, the targets with as many wrong labels in other cells; `None` if hardly any prediction is
@@ -108,6 +112,8 @@ def draw_permutations(
 class RuleTest:
     """What all rules are tested on: some unseen cells with their targets and predictions.
 
+    **Attributes:**
+
     - `cell_index`: which of the cells they are.
     - `error`: squared distance between predictions and targets; `reference_error`: the denominator of R.
     """
@@ -140,7 +146,7 @@ class RuleTest:
     def shortcuts(self) -> tuple[Subset, ...]:
         """Sets of factors that are not enough to solve the task, so that using only them is a shortcut."""
         factors = len(self.cells.sizes)
-        every = subsets(factors, min(MAX_SHORTCUT_FACTORS, factors - 1), least=1)
+        every = subsets(factors, min(MAX_SHORTCUT_FACTORS, factors - 1), min_order=1)
         return tuple(subset for subset in every if not _suffices(self.cells, subset))
 
     @cached_property
@@ -160,6 +166,8 @@ class RuleTest:
         order: int = 0,
     ) -> RuleResult:
         """The result of a rule, from what it leaves unexplained.
+
+        **Arguments:**
 
         - `residual`: of every cell; `permuted`: in all cells together, for every permutation. There may be several
             kinds of permutation; the rule has to do better than each.
@@ -207,6 +215,8 @@ class RuleTest:
     ) -> RuleResult:
         """The result of a rule, from its residual in every cell.
 
+        **Arguments:**
+
         - `plus`, `minus`: if the cell had the error of any other cell, or that error with the other sign.
         - `swapped`: if it had the prediction of any other cell.
         """
@@ -223,6 +233,8 @@ class RuleTest:
         **settings: Any,
     ) -> RuleResult:
         """The result of a rule, from its residual in every cell for any of the labels.
+
+        **Arguments:**
 
         - `probabilities`: of every label by the rule, if it leaves a choice; default: of the labels that cost nothing.
         """

@@ -45,7 +45,11 @@ class Superposition(Rule):
         shared = (unseen[some][:, None] == seen.cells[None]).sum(axis=2)
         picks = rng.integers(MIXTURE_PARTNERS, size=(PERMUTATIONS, len(some)))
         index, results = np.arange(len(some)), []
-        choices = (_group_means, partial(_sharing, least=len(seen.sizes) - 1), partial(_sharing, least=1))
+        choices = (
+            _group_means,
+            partial(_sharing, min_shared=len(seen.sizes) - 1),
+            partial(_sharing, min_shared=1),
+        )
         for choose in choices:
             # columns: the cell's own prediction, then with errors of other cells, then the predictions of other cells
             residual = np.full((len(some), 1 + 2 * MIXTURE_PARTNERS), np.nan)
@@ -78,10 +82,10 @@ def _group_means(
 
 
 def _sharing(
-    seen: SeenCells, cell: Int[np.ndarray, " factors"], shared: Int[np.ndarray, " seen"], *, least: int
+    seen: SeenCells, cell: Int[np.ndarray, " factors"], shared: Int[np.ndarray, " seen"], *, min_shared: int
 ) -> Float[np.ndarray, "images pixels"] | None:
     """Single images that share enough levels; `None` if there are none, or too many for the pixels."""
-    chosen = np.flatnonzero(shared >= least)
+    chosen = np.flatnonzero(shared >= min_shared)
     return seen.values[chosen] if 0 < len(chosen) <= seen.values.shape[1] // 2 else None
 
 

@@ -43,12 +43,12 @@ def influence(
 
 
 def input_labels(weights: Chain, inputs: Sequence[int] | None) -> Int[np.ndarray, " inputs"]:
-    """The modules of the inputs; by default every input is a module of its own."""
+    """The modules of the inputs; by default every input is a separate module."""
     return unit_labels("inputs", inputs, weights[0].shape[0])
 
 
 def unit_labels(field: str, modules: Sequence[int] | None, size: int) -> Int[np.ndarray, " units"]:
-    """The module numbers of `size` units, checked; by default every unit is a module of its own."""
+    """The module numbers of `size` units, checked; by default every unit is a separate module."""
     if modules is None:
         return np.arange(size)
     labels = np.asarray(modules)
@@ -125,10 +125,13 @@ def assign_components(weights: Chain, *, live: Live | None = None) -> Labels:
     for layer, size in enumerate(sizes):
         blocks[layer][layer] = coo_array((size, size), dtype=bool)
     _, components = connected_components(block_array(blocks).tocsr(), directed=False)
-    found, first, members = np.unique(components, return_index=True, return_counts=True)
-    found, first = found[members > 1], first[members > 1]  # a single unit is not connected with anything
+    connected, first, members = np.unique(components, return_index=True, return_counts=True)
+    connected, first = (
+        connected[members > 1],
+        first[members > 1],
+    )  # a single unit is not connected with anything
     number = np.full(components.max() + 1, DEAD)
-    number[found[np.argsort(first)]] = np.arange(len(found))
+    number[connected[np.argsort(first)]] = np.arange(len(connected))
     return tuple(np.split(number[components], np.cumsum(sizes)[:-1]))
 
 
@@ -201,17 +204,17 @@ def choose_modules(
     if max_modules < 1:
         raise InputError("max_modules", max_modules, "1 or more")
     masks = checked_live(weights, live)
-    most = min(max_modules, int(sum(mask.sum() for mask in masks)))
+    limit = min(max_modules, int(sum(mask.sum() for mask in masks)))
     if by == "gap":
-        values = _leading(weights, masks, most + 1)[0]
+        values = _leading(weights, masks, limit + 1)[0]
         values = np.maximum(values, _second_of_chain(weights, masks))
         return int(np.argmax(values[:-1] - values[1:])) + 1 if len(values) > 1 else 1
     if by != "newman":
         raise InputError("by", by, "'newman' or 'gap'")
-    vectors = _leading(weights, masks, most)[1]
+    vectors = _leading(weights, masks, limit)[1]
     scores = [
         layer_modularity(weights, _clustered(masks, vectors[:, :k], RESTARTS, seed))
-        for k in range(1, most + 1)
+        for k in range(1, limit + 1)
     ]
     best = max(scores)
     return next(k for k, score in enumerate(scores, start=1) if score >= best - 1e-9)

@@ -1,4 +1,4 @@
-"""Separating a net into its modules: pruning what joins them, and the modules as nets of their own."""
+"""Separating a net into its modules: pruning what joins them, and the modules as separate nets."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _inputs_first(module: Any) -> np.ndarray:
 
 
 def _channels_last(matrix: np.ndarray, channels: int) -> np.ndarray:
-    """Rows of a dense layer behind a flattened picture: PyTorch has them channel by channel."""
+    """Rows of a dense layer behind a flattened image: PyTorch has them channel by channel."""
     if matrix.shape[0] == channels or matrix.shape[0] % channels:
         return matrix
     return matrix.reshape(channels, -1, matrix.shape[1]).swapaxes(0, 1).reshape(matrix.shape)

@@ -30,7 +30,7 @@ def weighted_activity(
     `MultiheadAttention`, but neither its output projection, whose input no hook can see, nor recurrent layers. A
     convolution is penalised by the variance that arrives at all of its output pixels; pixels repeated by padding count
     as separate ones. Biases are not penalised, nor is the module's input: a tensor counts as input as long as no
-    parameter took part in it, so a flattened or scaled picture does, and an embedding or a normalisation with trained
+    parameter took part in it, so a flattened or scaled image does, and an embedding or a normalisation with trained
     scale does not.
 
     **Arguments:**

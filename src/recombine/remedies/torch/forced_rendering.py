@@ -15,7 +15,7 @@ from recombine.remedies.torch.render_net import RenderNet
 
 @dataclass(frozen=True, eq=False)
 class ForcedRendering:
-    """A net, and the penalty to train it with: `loss = mse(remedy.net(codes), pictures) + remedy.penalty()`."""
+    """A net, and the penalty to train it with: `loss = mse(remedy.net(codes), images) + remedy.penalty()`."""
 
     net: RenderNet
     entropy: float
@@ -31,7 +31,7 @@ class ForcedRendering:
 def forced_rendering(
     levels: tuple[int, ...],
     *,
-    picture: tuple[int, int] | None = None,
+    size: tuple[int, int] | None = None,
     entropy: float = 0.1,
     flatness: float = 0.01,
     hidden: int = 2,
@@ -39,11 +39,11 @@ def forced_rendering(
     device: Any = None,
     dtype: torch.dtype | None = None,
 ) -> ForcedRendering:
-    """Makes every factor draw its own picture, pushed towards a stripe, before factors are combined.
+    """Makes every factor draw its own image, pushed towards a stripe, before factors are combined.
 
     **Arguments:**
 
-    - `levels`, `picture`, `hidden`: see `RenderNet`; inputs are the factors' one-hot codes in a row.
+    - `levels`, `size`, `hidden`: see `RenderNet`; inputs are the factors' one-hot codes in a row.
     - `entropy`, `flatness`: the weights a and b of the two penalties (published: 0.1 and 0.01 at 32 levels).
     - `normalised`: see `recombine.torch.flatness`.
 
@@ -52,8 +52,8 @@ def forced_rendering(
     >>> from recombine.torch import forced_rendering
     >>> remedy = forced_rendering((8, 8))
     >>> optimiser = torch.optim.AdamW(remedy.net.parameters(), weight_decay=1e-4)
-    >>> codes, pictures = torch.eye(16)[:8] + torch.eye(16)[8:], torch.zeros(8, 8, 8)
-    >>> loss = ((remedy.net(codes) - pictures) ** 2).mean() + remedy.penalty()
+    >>> codes, images = torch.eye(16)[:8] + torch.eye(16)[8:], torch.zeros(8, 8, 8)
+    >>> loss = ((remedy.net(codes) - images) ** 2).mean() + remedy.penalty()
     >>> loss.backward()
     >>> optimiser.step()
 
@@ -62,5 +62,5 @@ def forced_rendering(
     for name, weight in (("entropy", entropy), ("flatness", flatness)):
         if not 0 <= weight < float("inf"):
             raise InputError(name, weight, "a weight of 0 or more")
-    net = RenderNet(levels, picture=picture, hidden=hidden, device=device, dtype=dtype)
+    net = RenderNet(levels, size=size, hidden=hidden, device=device, dtype=dtype)
     return ForcedRendering(net, entropy, flatness, normalised)

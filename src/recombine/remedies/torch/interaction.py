@@ -56,16 +56,16 @@ def attention_interaction(net: nn.Module, x: Any, *, layers: Sequence[str] | Non
 
 def _attention_interaction(net: nn.Module, x: Any, layers: Sequence[str] | None) -> Tensor:
     net = original(net)
-    found = {name: part for name, part in net.named_modules() if isinstance(part, nn.MultiheadAttention)}
-    names = list(found) if layers is None else list(layers)
-    if not names or not set(names) <= set(found):
-        got = [name for name in names if name not in found] or "no attention layer"
-        raise InputError("layers", got, f"names of nn.MultiheadAttention layers, of {list(found)}")
+    attention = {name: part for name, part in net.named_modules() if isinstance(part, nn.MultiheadAttention)}
+    names = list(attention) if layers is None else list(layers)
+    if not names or not set(names) <= set(attention):
+        got = [name for name in names if name not in attention] or "no attention layer"
+        raise InputError("layers", got, f"names of nn.MultiheadAttention layers, of {list(attention)}")
     weights: list[Tensor] = []
     handles: list[Any] = []
     try:
         for name in names:
-            handles += _read_weights(found[name], weights)
+            handles += _read_weights(attention[name], weights)
         with reachable():
             run(net, x)
     finally:
@@ -171,9 +171,9 @@ def _directions(slots: Tensor, generator: torch.Generator | None) -> tuple[Tenso
     batch, count, _ = slots.shape
     made: dict[str, Any] = {"generator": generator, "device": slots.device, "dtype": slots.dtype}
     first, second = torch.rand(batch, count, **made).argsort(1)[:, :2].T
-    places = torch.arange(count, device=slots.device)
+    numbers = torch.arange(count, device=slots.device)
     left, right = torch.randn(2, *slots.shape, **made)
-    return left * (first[:, None] == places)[..., None], right * (second[:, None] == places)[..., None]
+    return left * (first[:, None] == numbers)[..., None], right * (second[:, None] == numbers)[..., None]
 
 
 def _shape(slots: Tensor) -> tuple[int, int, int]:

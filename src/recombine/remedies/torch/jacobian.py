@@ -38,7 +38,7 @@ def jacobian_activity(
     - `projections`: 0 takes every output in turn (exact); otherwise that many random combinations of outputs, whose
         mean is the same.
     - `loss`: with `"cross-entropy"` the length of ∂y/∂a is taken in the curvature of the loss, diag(p) - ppᵀ
-        (Gauss-Newton), which itself is held fixed; parts with classes of their own are summed.
+        (Gauss-Newton), which itself is held fixed; parts with separate classes are summed.
     - `class_axis`: the axis of the classes; 1 for outputs `(batch, classes, ...)`, as for PyTorch's cross-entropy.
     - `generator`: draws the projections; by default PyTorch's own.
 

@@ -1,4 +1,4 @@
-"""The render net in PyTorch: every factor draws its own picture before anything is combined (Liang et al. 2025).
+"""The render net in PyTorch: every factor draws its own image before anything is combined (Liang et al. 2025).
 
 The maths, names and shapes of `recombine.nets.render_net`, but channels come first. A weight of a convolution
 `(height, width, in, out)` there is `(in, out, height, width)` here; all others are the same arrays.
@@ -17,6 +17,8 @@ from recombine.errors import InputError
 
 class FactorCanvas(nn.Module):
     """The matrices Σ_j λ_tj l_tj r_tjᵀ of all levels t of one factor: `(batch, levels)` to `(batch, height, width)`.
+
+    **Attributes:**
 
     - `spectrum` λ `(levels, rank)`; `columns` l `(levels, height, rank)`; `rows` r `(levels, rank, width)`.
         The vectors are stored raw and made unit vectors whenever they are used, after the selection.
@@ -85,8 +87,8 @@ class RenderLayer(nn.Module):
                 "x", tuple(x.shape), f"(batch, {sum(self.levels)}): one-hot codes of {self.levels} levels"
             )
         codes = torch.split(x, list(self.levels), dim=1)
-        pictures = [canvas(code) for canvas, code in zip(self.canvases, codes, strict=True)]
-        return torch.stack(pictures, dim=1)
+        images = [canvas(code) for canvas, code in zip(self.canvases, codes, strict=True)]
+        return torch.stack(images, dim=1)
 
 
 class RenderNet(nn.Sequential):
@@ -97,11 +99,11 @@ class RenderNet(nn.Sequential):
     **Arguments:**
 
     - `levels`: the number of levels of every factor; the input is the factors' one-hot codes in a row.
-    - `picture`: height and width; by default the square with as many pixels a side as the first factor has
+    - `size`: height and width; by default the square with as many pixels a side as the first factor has
         levels.
     - `hidden`: hidden convolutions of the head, each preceded by a PReLU.
 
-    **Returns:** (when called) pictures `(batch, height, width)`.
+    **Returns:** (when called) images `(batch, height, width)`.
 
     ```python
     >>> import torch
@@ -117,7 +119,7 @@ class RenderNet(nn.Sequential):
         self,
         levels: tuple[int, ...],
         *,
-        picture: tuple[int, int] | None = None,
+        size: tuple[int, int] | None = None,
         hidden: int = 2,
         device: Any = None,
         dtype: torch.dtype | None = None,
@@ -125,7 +127,7 @@ class RenderNet(nn.Sequential):
         if len(levels) < 2:
             raise InputError("levels", levels, "the levels of at least two factors")
         made: dict[str, Any] = {"device": device, "dtype": dtype}
-        height, width = picture or (levels[0], levels[0])
+        height, width = size or (levels[0], levels[0])
         factors = len(levels)
         parts: dict[str, nn.Module] = {"embedding": RenderLayer(levels, height, width, **made)}
         for layer in range(hidden):

@@ -90,7 +90,7 @@ def _connections(net: nn.Module, x: Any) -> list[Tensor]:
         is_convolution = isinstance(layer, CONVOLVING)
         channels = matrices[-1].shape[1] if matrices else 0
         if behind_convolution and not is_convolution and matrix.shape[0] != channels:
-            # a flattened picture, channel by channel: root sum of squares over its pixels
+            # a flattened image, channel by channel: root sum of squares over its pixels
             matrix = (matrix.reshape(channels, -1, matrix.shape[1]) ** 2).sum(1).sqrt()
         elif matrices and matrix.shape[0] != channels:
             got = f"a layer that reads {matrix.shape[0]} units behind one of {channels}"

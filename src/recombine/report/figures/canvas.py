@@ -75,7 +75,7 @@ def image_figure(columns: int, rows: int, *, label_width: float = 1.4, largest: 
     **Arguments:**
 
     - `label_width`: space for the row labels, in inches.
-    - `largest`: side of a picture in inches, if the page is wide enough.
+    - `largest`: side of an image in inches, if the page is wide enough.
     """
     side = min(largest, (PAGE_WIDTH - label_width) / columns - 0.08)
     width = max(label_width + columns * (side + 0.08), 4.0)

@@ -49,13 +49,13 @@ def layer_curves(
     """
     inks = palette or colours(series)
     ends = []
-    places = np.arange(len(names))
+    positions = np.arange(len(names))
     shifts = 0.06 * (np.arange(len(series)) - (len(series) - 1) / 2.0)
-    for (key, given), shift in zip(series.items(), shifts, strict=True):
-        values = _two_axes(key, given, len(names), "seeds, layers")
+    for (key, series_values), shift in zip(series.items(), shifts, strict=True):
+        values = _two_axes(key, series_values, len(names), "seeds, layers")
         middle = _median_over_seeds(values)
-        ax.plot(places + shift, middle, color=inks[key])
-        across = np.broadcast_to(places + shift, values.shape)
+        ax.plot(positions + shift, middle, color=inks[key])
+        across = np.broadcast_to(positions + shift, values.shape)
         ax.plot(
             across.ravel(), values.ravel(), "o", color=inks[key], markersize=3, markeredgewidth=0, alpha=0.6
         )
@@ -63,9 +63,9 @@ def layer_curves(
     ends += baseline_lines(ax, baselines or {})
     if limits:
         ax.set_ylim(*limits)
-    ax.set_xticks(places, names)
+    ax.set_xticks(positions, names)
     if text_width("  ".join(names), 7.5) > panel_width(ax) - 1.1:
-        ax.set_xticks(places, names, rotation=35, horizontalalignment="right", rotation_mode="anchor")
+        ax.set_xticks(positions, names, rotation=35, horizontalalignment="right", rotation_mode="anchor")
     ax.set_xlim(-0.3, len(names) - 0.7)
     ax.set_xlabel("layer")
     ax.set_ylabel(label)
@@ -97,8 +97,8 @@ def loss_curves(
     inks = palette or colours(series)
     across = np.asarray(steps, dtype=np.float64)
     ends = []
-    for key, given in series.items():
-        values = _two_axes(key, given, len(across), "seeds, steps")
+    for key, series_values in series.items():
+        values = _two_axes(key, series_values, len(across), "seeds, steps")
         middle = _median_over_seeds(values)
         ax.plot(across, values.T, color=inks[key], linewidth=0.6, alpha=0.45)
         ax.plot(across, middle, color=inks[key], linewidth=1.8)
@@ -135,8 +135,8 @@ def tuning_curves(
     across = np.asarray(levels, dtype=np.float64)
     hidden = np.zeros(len(across), dtype=bool) if unseen is None else np.asarray(unseen)
     inks, peaks = colours(units), []
-    for key, given in units.items():
-        values = _two_axes(key, np.asarray(given)[None], len(across), "levels")[0]
+    for key, activity in units.items():
+        values = _two_axes(key, np.asarray(activity)[None], len(across), "levels")[0]
         ax.plot(across, np.where(_widened(~hidden), values, np.nan), color=inks[key])
         if hidden.any():
             ax.plot(across, np.where(hidden, values, np.nan), color=inks[key], linestyle=UNSEEN_DASHES)
@@ -152,18 +152,18 @@ def tuning_curves(
     ax.set_ylabel(label)
     sentence(ax, title)
     if _are_apart(peaks, float(np.ptp(across))):
-        for key, place, height in peaks:
+        for key, peak, height in peaks:
             above: dict[str, Any] = {"xytext": (0.0, 3.0), "textcoords": "offset points"}
-            ax.annotate(key, (place, height), color=inks[key], ha="center", **above)
+            ax.annotate(key, (peak, height), color=inks[key], ha="center", **above)
     else:
         end_labels(ax, [EndLabel(key, float(np.asarray(units[key])[-1]), inks[key]) for key in units])
 
 
 def _two_axes(key: str, values: ArrayLike, n: int, axes: str) -> np.ndarray:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 2 or found.shape[1] != n:
-        raise InputError(f"series {key!r}", found.shape, f"({axes}) with {n} along the last axis")
-    return found
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != n:
+        raise InputError(f"series {key!r}", array.shape, f"({axes}) with {n} along the last axis")
+    return array
 
 
 def _median_over_seeds(values: np.ndarray) -> np.ndarray:
@@ -191,8 +191,8 @@ def _widened(mask: np.ndarray) -> np.ndarray:
 
 def _are_apart(peaks: Sequence[tuple[str, float, float]], span: float) -> bool:
     """Whether labels on top of the peaks are far enough apart."""
-    places = np.sort([place for _, place, _ in peaks])
-    return bool((np.diff(places) > 0.2 * span).all())
+    positions = np.sort([position for _, position, _ in peaks])
+    return bool((np.diff(positions) > 0.2 * span).all())
 
 
 def _stretches(levels: np.ndarray, mask: np.ndarray) -> list[tuple[float, float]]:

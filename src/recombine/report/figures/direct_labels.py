@@ -64,15 +64,15 @@ def end_labels(ax: Axes, labels: Sequence[EndLabel], *, size: float = 8.0) -> No
         for label in labels
     ]
 
-    def places(renderer: Any) -> list[tuple[float, float]]:
+    def positions(renderer: Any) -> list[tuple[float, float]]:
         pixels = float(renderer.points_to_pixels(1.0))
         box, to_pixels = ax.bbox, ax.get_yaxis_transform()
         targets = [float(np.clip(to_pixels.transform((1.0, one.y))[1], box.y0, box.y1)) for one in labels]
         heights = spread(targets, LINE_HEIGHT * size * pixels, box.y0, box.y1)
         return [(box.x1 + 10.0 * pixels, height) for height in heights]
 
-    def place(index: int) -> Callable[[Any], Any]:
-        return lambda renderer: Affine2D().translate(*places(renderer)[index])
+    def offset_transform(index: int) -> Callable[[Any], Any]:
+        return lambda renderer: Affine2D().translate(*positions(renderer)[index])
 
     for index, label in enumerate(labels):
         ax.annotate(
@@ -80,7 +80,7 @@ def end_labels(ax: Axes, labels: Sequence[EndLabel], *, size: float = 8.0) -> No
             xy=(1.0, label.y),
             xycoords=ax.get_yaxis_transform(),
             xytext=(0.0, 0.0),
-            textcoords=place(index),
+            textcoords=offset_transform(index),
             annotation_clip=False,
             color=label.colour,
             fontsize=size,
@@ -105,7 +105,7 @@ def baseline_lines(ax: Axes, baselines: Mapping[str, float]) -> list[EndLabel]:
 
 @styled
 def baseline_flags(ax: Axes, baselines: Mapping[str, float], *, size: float = 8.0) -> float:
-    """Draws baselines as thin upright lines, each labelled above the panel on a line of its own.
+    """Draws baselines as thin upright lines, each labelled above the panel on a separate line.
 
     **Returns:**
 

@@ -46,32 +46,32 @@ def image_grid(
 
     **Arguments:**
 
-    - `rows`: pictures by row label, each `(columns, height, width)` with row 0 on top; or `(columns, height, width, 3)`
+    - `rows`: images by row label, each `(columns, height, width)` with row 0 on top; or `(columns, height, width, 3)`
         in colour, from 0 to 1, to which shades and limits do not apply.
     - `columns`: a label above every column, for example `"x 14, y 9"`.
-    - `limits`: grey values of black and white, shared by all pictures; default 0 and 1, and for signed
-        pictures the largest size that occurs.
-    - `normalise`: stretch every picture to its own range instead, in all rows or in those named.
+    - `limits`: grey values of black and white, shared by all images; default 0 and 1, and for signed
+        images the largest size that occurs.
+    - `normalise`: stretch every image to its own range instead, in all rows or in those named.
     - `marks`: `(columns, 2)` true positions `(x, y)` in pixels, drawn as crosses in every row.
     - `unseen`: `(columns,)`, true where a column shows an unseen cell.
 
     ```python
     >>> import numpy as np
     >>> from recombine.report import image_figure, image_grid
-    >>> pictures = np.ones((3, 8, 8))
-    >>> image_grid(image_figure(3, 2), {"target": pictures, "output": pictures}, unseen=np.ones(3, bool))
+    >>> images = np.ones((3, 8, 8))
+    >>> image_grid(image_figure(3, 2), {"target": images, "output": images}, unseen=np.ones(3, bool))
 
     ```
     """
-    pictures = {label: np.asarray(row, dtype=np.float64) for label, row in rows.items()}
-    n = _number_of_columns(pictures, columns)
-    shared = limits or _shared_limits(pictures, shades)
-    named = set(pictures) if normalise is True else set(normalise or ())
+    images = {label: np.asarray(row, dtype=np.float64) for label, row in rows.items()}
+    n = _number_of_columns(images, columns)
+    shared = limits or _shared_limits(images, shades)
+    named = set(images) if normalise is True else set(normalise or ())
     hidden = np.zeros(n, dtype=bool) if unseen is None else np.asarray(unseen)
-    panels = figure.subplots(len(pictures), n, squeeze=False)
-    for line, (label, row) in zip(panels, pictures.items(), strict=True):
+    panels = figure.subplots(len(images), n, squeeze=False)
+    for line, (label, row) in zip(panels, images.items(), strict=True):
         for column, ax in enumerate(line):
-            _draw_picture(ax, row[column], shades, None if label in named else shared)
+            _draw_image(ax, row[column], shades, None if label in named else shared)
             if marks is not None:
                 _mark(ax, *marks[column], ink=UNSEEN if hidden[column] else SEEN)
             if hidden[column]:
@@ -82,12 +82,12 @@ def image_grid(
     headline(figure, title)
 
 
-def _number_of_columns(pictures: Mapping[str, np.ndarray], columns: Sequence[str]) -> int:
-    shapes = {label: row.shape for label, row in pictures.items()}
-    counts = {len(row) for row in pictures.values()}
+def _number_of_columns(images: Mapping[str, np.ndarray], columns: Sequence[str]) -> int:
+    shapes = {label: row.shape for label, row in images.items()}
+    counts = {len(row) for row in images.values()}
     if len(counts) != 1 or any(len(shape) != 3 and shape[3:] != (3,) for shape in shapes.values()):
         raise InputError(
-            "rows", shapes, "for every label pictures of shape (columns, height, width) or (..., 3)"
+            "rows", shapes, "for every label images of shape (columns, height, width) or (..., 3)"
         )
     (n,) = counts
     if columns and len(columns) != n:
@@ -95,23 +95,23 @@ def _number_of_columns(pictures: Mapping[str, np.ndarray], columns: Sequence[str
     return n
 
 
-def _shared_limits(pictures: Mapping[str, np.ndarray], shades: Shades) -> tuple[float, float]:
+def _shared_limits(images: Mapping[str, np.ndarray], shades: Shades) -> tuple[float, float]:
     if shades != "signed":
         return 0.0, 1.0
-    size = max(float(np.nanmax(np.abs(row))) for row in pictures.values())
+    size = max(float(np.nanmax(np.abs(row))) for row in images.values())
     return (-size, size) if size > 0 else (-1.0, 1.0)
 
 
-def _draw_picture(ax: Axes, picture: np.ndarray, shades: Shades, limits: tuple[float, float] | None) -> None:
+def _draw_image(ax: Axes, image: np.ndarray, shades: Shades, limits: tuple[float, float] | None) -> None:
     maps = {"dark": "gray", "bright": "gray_r", "signed": SIGNED_COLOURS}
     if shades not in maps:
         raise InputError("shades", shades, "'dark', 'bright' or 'signed'")
-    if picture.ndim == 3:
-        ax.imshow(np.clip(np.nan_to_num(picture, nan=1.0), 0, 1), origin="upper")
+    if image.ndim == 3:
+        ax.imshow(np.clip(np.nan_to_num(image, nan=1.0), 0, 1), origin="upper")
         _bare(ax)
         return
-    low, high = limits or (_shared_limits({"": picture}, shades) if shades == "signed" else _range(picture))
-    ax.imshow(picture, origin="upper", cmap=maps[shades], vmin=low, vmax=high)
+    low, high = limits or (_shared_limits({"": image}, shades) if shades == "signed" else _range(image))
+    ax.imshow(image, origin="upper", cmap=maps[shades], vmin=low, vmax=high)
     _bare(ax)
 
 
@@ -121,8 +121,8 @@ def _bare(ax: Axes) -> None:
     ax.spines[:].set(visible=True, color="#B0B0B0", linewidth=0.6)
 
 
-def _range(picture: np.ndarray) -> tuple[float, float]:
-    low, high = float(np.nanmin(picture)), float(np.nanmax(picture))
+def _range(image: np.ndarray) -> tuple[float, float]:
+    low, high = float(np.nanmin(image)), float(np.nanmax(image))
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 

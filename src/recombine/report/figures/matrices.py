@@ -64,8 +64,8 @@ def similarity_matrix(
 
 
 def _name_blocks(ax: Axes, across: Sequence[tuple[float, str]], down: Sequence[tuple[float, str]]) -> None:
-    ax.set_xticks([place - 0.5 for place, _ in across], [f"{name} cells" for _, name in across])
-    ax.set_yticks([place - 0.5 for place, _ in down], [f"{name} cells" for _, name in down])
+    ax.set_xticks([position - 0.5 for position, _ in across], [f"{name} cells" for _, name in across])
+    ax.set_yticks([position - 0.5 for position, _ in down], [f"{name} cells" for _, name in down])
     ax.tick_params(length=0)
     ax.tick_params(axis="y", rotation=90)
     for ticks, blocks in ((ax.get_xticklabels(), across), (ax.get_yticklabels(), down)):

@@ -32,12 +32,12 @@ def fitted_slope(sizes: ArrayLike, values: ArrayLike) -> tuple[float, float]:
 
     ```
     """
-    found = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    across = np.broadcast_to(np.asarray(sizes, dtype=np.float64), found.shape)
-    good = np.isfinite(found) & (found > 0)
+    measured = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    across = np.broadcast_to(np.asarray(sizes, dtype=np.float64), measured.shape)
+    good = np.isfinite(measured) & (measured > 0)
     if len(np.unique(across[good])) < 2:
         return np.nan, np.nan
-    slope, offset = np.polyfit(np.log(across[good]), np.log(found[good]), deg=1)
+    slope, offset = np.polyfit(np.log(across[good]), np.log(measured[good]), deg=1)
     return float(slope), float(np.exp(offset))
 
 
@@ -71,8 +71,8 @@ def scaling_plot(
     laws: dict[str, tuple[float, float]] = {}
     ax.set_xscale("log")
     ax.set_yscale("log")
-    for key, given in series.items():
-        values = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    for key, series_values in series.items():
+        values = np.atleast_2d(np.asarray(series_values, dtype=np.float64))
         if values.shape[1:] != across.shape:
             raise InputError(f"series {key!r}", values.shape, f"(seeds, sizes) with {len(across)} sizes")
         slope, factor = laws[key] = fitted_slope(across, values)

@@ -55,7 +55,7 @@ def seed_points(
     >>> from recombine.report import new_figure, seed_points
     >>> figure, panels = new_figure(aspect=0.3)
     >>> errors = {"ordinary": {"seen": [1e-4, 2e-4], "unseen": [4e-3, 5e-3]}}
-    >>> seed_points(panels[0, 0], errors, baselines={"blank picture": 0.004}, log=True)
+    >>> seed_points(panels[0, 0], errors, baselines={"blank image": 0.004}, log=True)
 
     ```
     """
@@ -116,7 +116,7 @@ def _draw_seeds(ax: Axes, row: float, values: np.ndarray, estimate: Estimate, in
 
 
 def _name_series(ax: Axes, keys: list[str], inks: Mapping[str, str]) -> None:
-    """A key below the panel: beside the axis label where there is room, otherwise below it."""
+    """A key below the panel: next to the axis label if it fits there, otherwise below it."""
     from matplotlib.lines import Line2D
 
     handles = [

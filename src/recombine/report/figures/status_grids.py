@@ -95,13 +95,13 @@ def status_grids(
     ```
     """
     across, down = next(iter(panels.values())).shape
-    beside = max(text_width(_short(name), _TICK_SIZE) for name in levels[1]) + 0.4
+    left_margin = max(text_width(_short(name), _TICK_SIZE) for name in levels[1]) + 0.4
     titles = [line for name in panels for line in name.split("\n")]
-    room = max(text_width(max(titles, key=len), _TICK_SIZE), min(across * 0.2, 1.8)) + 0.15
-    columns = max(1, min(4, int((PAGE_WIDTH - beside) / room), len(panels)))
+    panel_width = max(text_width(max(titles, key=len), _TICK_SIZE), min(across * 0.2, 1.8)) + 0.15
+    columns = max(1, min(4, int((PAGE_WIDTH - left_margin) / panel_width), len(panels)))
     rows = ceil(len(panels) / columns)
-    side = min(0.32, ((PAGE_WIDTH - beside) / columns - 0.15) / across)
-    width = min(PAGE_WIDTH, max(4.5, beside + columns * max(room, side * across + 0.15)))
+    side = min(0.32, ((PAGE_WIDTH - left_margin) / columns - 0.15) / across)
+    width = min(PAGE_WIDTH, max(4.5, left_margin + columns * max(panel_width, side * across + 0.15)))
     below = min(1.0, max(text_width(_short(name), _TICK_SIZE) for name in levels[0]))
     lines = max(name.count("\n") for name in panels) + 1
     figure = blank_figure(height=rows * (side * down + 0.13 * lines + 0.1) + below + 1.1, width=width)

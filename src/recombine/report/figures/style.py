@@ -217,10 +217,10 @@ def panel_width(ax: Axes) -> float:
     """About how wide a panel will be, in inches; the layout itself is only known when it is drawn."""
     figure = ax.figure
     inches = figure.bbox.width / figure.dpi
-    place = ax.get_subplotspec()
-    if place is None:
+    spec = ax.get_subplotspec()
+    if spec is None:
         return inches * float(ax.get_position().width)
-    return inches * len(place.colspan) / place.get_gridspec().ncols - 0.35
+    return inches * len(spec.colspan) / spec.get_gridspec().ncols - 0.35
 
 
 def _wrap(text: str, inches: float, points: float) -> str:

@@ -95,9 +95,9 @@ def outline_unseen(ax: Axes, mask: Bool[np.ndarray, "nx ny"]) -> None:
     for polygon in mask_outline(mask):
         inner = _inset(polygon, INSET)
         closed = np.concatenate([inner, inner[:1]])
-        place: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False}
-        ax.plot(*closed.T, color="white", linewidth=2.0, solid_joinstyle="miter", **place)
-        ax.plot(*closed.T, color=INK, linewidth=1.0, linestyle=UNSEEN_DASHES, **place)
+        options: dict[str, Any] = {"clip_on": False, "scalex": False, "scaley": False}
+        ax.plot(*closed.T, color="white", linewidth=2.0, solid_joinstyle="miter", **options)
+        ax.plot(*closed.T, color=INK, linewidth=1.0, linestyle=UNSEEN_DASHES, **options)
 
 
 def _inset(polygon: Float[np.ndarray, "corners 2"], by: float) -> Float[np.ndarray, "corners 2"]:

@@ -20,7 +20,7 @@ MAX_LAYERS = 12
 COLUMNS = 4
 MAX_TICKS = 12
 """Module numbers along a side of a map."""
-COLOURS = "Greys"  # white is no weight, black is the largest
+COLOURS = "Greys"  # white is zero, black is the largest
 BORDER = METHODS["green"]
 
 
@@ -170,7 +170,7 @@ def _pooled(size: np.ndarray, edges: np.ndarray, axis: int) -> np.ndarray:
     """Root mean squares over groups of units."""
     if len(edges) == size.shape[axis] + 1:
         return size
-    shape = [-1 if place == axis else 1 for place in range(2)]
+    shape = [-1 if one == axis else 1 for one in range(2)]
     return np.sqrt(np.add.reduceat(size**2, edges[:-1], axis=axis) / np.diff(edges).reshape(shape))
 
 
@@ -187,7 +187,7 @@ def _frames(ax: Axes, before: np.ndarray, after: np.ndarray, *, ticks: bool) -> 
             (left, top), right - left, bottom - top, fill=False, edgecolor=BORDER, linewidth=1.0
         )
         ax.add_patch(block)
-    for axis, places in ((ax.yaxis, spans[0]), (ax.xaxis, spans[1])):
-        middles = [(start + stop) / 2 for start, stop in places.values()]
-        axis.set_ticks(middles if ticks else [], [str(module) for module in places] if ticks else [])
+    for axis, blocks in ((ax.yaxis, spans[0]), (ax.xaxis, spans[1])):
+        middles = [(start + stop) / 2 for start, stop in blocks.values()]
+        axis.set_ticks(middles if ticks else [], [str(module) for module in blocks] if ticks else [])
         axis.set_tick_params(length=0)

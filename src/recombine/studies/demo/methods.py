@@ -46,7 +46,7 @@ def arms(scale: Scale) -> Arms:
         Part(decoders.errors),
         Part(decoders.positions),
         Part(decoders.superposition, margin=2),
-        Part(decoders.pictures, cells=SHOWN),
+        Part(decoders.output_images, cells=SHOWN),
         Part(layers.geometry),
         Part(layers.readability),
     )

@@ -115,7 +115,7 @@ def kernel_fits(net: Any, task: Task) -> Values:
     return values
 
 
-def super_pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
+def superposed_images(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
     """Outputs where the codes of all factors but one are replaced by their average over training (Fig. 1d).
 
     `super_pictures` `(cells, factors + 1, height, width)`: for every cell, the output for each factor with the
@@ -129,7 +129,7 @@ def super_pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> V
     >>> from recombine.studies.forced_rendering import bump_probes
     >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
     >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
-    >>> bump_probes.super_pictures(net, task, cells=[(5, 5)])["super_pictures"].shape  # x alone, y alone, both
+    >>> bump_probes.superposed_images(net, task, cells=[(5, 5)])["super_pictures"].shape  # x alone, y alone, both
     (1, 3, 8, 8)
 
     ```
@@ -140,11 +140,11 @@ def super_pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> V
     return {"super_pictures": np.stack(outputs, axis=1).astype(np.float32)}
 
 
-def sum_pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
+def sum_images(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Values:
     """For some cells, the sum of the net's own outputs for all training cells that share a level with the cell.
 
     `sum_pictures` `(cells, height, width)`: the sum divided by its largest value, on the task's background;
-    comparable with `recombine.probes.pictures` of the same cells.
+    comparable with `recombine.probes.output_images` of the same cells.
 
     ```python
     >>> import jax
@@ -154,7 +154,7 @@ def sum_pictures(net: Any, task: Task, *, cells: Sequence[Sequence[int]]) -> Val
     >>> from recombine.studies.forced_rendering import bump_probes
     >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
     >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
-    >>> bump_probes.sum_pictures(net, task, cells=[(5, 5), (6, 7)])["sum_pictures"].shape
+    >>> bump_probes.sum_images(net, task, cells=[(5, 5), (6, 7)])["sum_pictures"].shape
     (2, 8, 8)
 
     ```

@@ -42,6 +42,8 @@ def error_between(net: Any, task: Task, *, encoding: Part, points: int = 50) -> 
 def blend(net: Any, task: Task) -> Values:
     """Compares the images drawn in the gap with the true rotation and with a cross-fade of the gap's two ends.
 
+    **Returns:**
+
     - `error_middle`: mean squared error over the unseen angles at least 5 degrees inside the gap;
     - `with_truth`, `with_blend`: correlation over pixels, at the middle angle, with the rotation and with the blend
         of the two ends;
@@ -109,6 +111,8 @@ def digit_poses(net: Any, task: Task, *, shown: int = 5) -> Values:
 
 def rings(net: Any, task: Task, *, angles: int = 120) -> Values:
     """The path of every stage's activity as the angle makes a full turn, in the first two principal components.
+
+    **Returns:**
 
     - `ring` `(stages, angles, 2)`: scores on the first two principal components; the first has unit variance;
     - `ring_share` `(stages,)`: the share of variance that the two components explain;

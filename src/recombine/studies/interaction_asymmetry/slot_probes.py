@@ -74,16 +74,16 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     return values
 
 
-def slot_pictures(net: Any, task: SceneTask, *, images: int = 4) -> Values:
+def slot_images(net: Any, task: SceneTask, *, images: int = 4) -> Values:
     """For a figure: images, their reconstructions, and every slot's share of each pixel by Jacobian and attention.
 
     ```python
     >>> import jax
     >>> from recombine.studies.interaction_asymmetry.arms.lines import line_net
-    >>> from recombine.studies.interaction_asymmetry.slot_probes import slot_pictures
+    >>> from recombine.studies.interaction_asymmetry.slot_probes import slot_images
     >>> from recombine.tasks import line_world
     >>> task, net = line_world(rows=60, test=20), line_net("smoke", variational=False)(key=jax.random.key(0))
-    >>> slot_pictures(net, task)["pictures_jacobian"].shape
+    >>> slot_images(net, task)["pictures_jacobian"].shape
     (4, 1, 32, 3)
 
     ```

@@ -19,6 +19,8 @@ PROFILE = "relu:1"
 def forecast(net: Any, task: Task, *, signs: bool = False) -> Values:
     """The forecast for every unseen cell, and what the trained net does there.
 
+    **Returns:**
+
     - `determined`: whether the cell is determined at order 1; `retained`: the share of the target that should remain;
         both from the split alone;
     - `predicted`: the error of the exact kernel machine, which also uses the training labels; `measured`: the net's.

@@ -177,10 +177,10 @@ def depths(task: Task) -> Values:
         f"passes_{name}": np.array(
             [
                 context_margin(*random_network(3, depth, name).order_shares).generalises
-                for depth in range(1, most + 1)
+                for depth in range(1, limit + 1)
             ]
         ).astype(float)
-        for name, most in (("relu", 30), ("gaussian", 100), ("step", 30), ("leaky", 30), ("quadratic", 30))
+        for name, limit in (("relu", 30), ("gaussian", 100), ("step", 30), ("leaky", 30), ("quadratic", 30))
     }
     marked = [context_margins(random_network(3, depth, name)) for name, depth in REPRESENTATIONS.values()]
     trajectory = [

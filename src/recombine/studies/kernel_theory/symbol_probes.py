@@ -21,6 +21,8 @@ Values = dict[str, Any]
 def predictions(net: Any, task: Task) -> Values:
     """The net's prediction for every row, and its accuracy on seen and unseen cells.
 
+    **Returns:**
+
     - `predictions` `(rows,)`; `mse_in`, `mse_out`;
     - `right_in`, `right_out`: share of rows with the right sign (a prediction of 0 is wrong); `margin_in`,
         `margin_out`: mean of prediction times target, for targets of -1 and 1;
@@ -121,6 +123,8 @@ def conjunctions(net: Any, task: Task) -> Values:
 
 def salience(net: Any, task: Task, *, stage: str, exemplars: int = 11) -> Values:
     """The salience of conjunctions in a stage of the net, from a few rows of every cell that are not in training.
+
+    **Returns:**
 
     - `salience` `(factors,)`: `S(k; C)` for k = 1 to C, without comparing a row with itself; `salience_low`,
         `salience_high`: its interval over resampled cells;

@@ -44,6 +44,8 @@ def head_modules(net: Any, task: Task) -> Values:
     Units are compared by their outgoing weights, as published; a unit belongs to the frame that receives most of its
     squared outgoing weight.
 
+    **Returns:**
+
     - `spectrum` (N + 2,): Laplacian eigenvalues over live units; `eigengap`, λ_(N+1) - λ_N;
     - `in_block_out`, `in_block_in`: share of squared weight that stays within frames after and before the units;
     - `live`: live units; `units`: all.

@@ -58,6 +58,8 @@ def modularity(
 
     One entry per layer of weights (L) or per hidden layer (L - 1); activity is that on test rows.
 
+    **Returns:**
+
     - `in_block`, `chance` (L,): share of squared weight within modules, live units only, and its chance level;
     - `in_block_all` (L,): the same including dead units;
     - `live` (L - 1,): live units; `module_sizes` (L - 1, K): of each module;

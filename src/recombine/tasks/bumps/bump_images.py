@@ -153,5 +153,5 @@ def check_memory(n: int, *, images: int) -> None:
     """
     needed = 4 * images * int(n) ** 2
     if needed > MAX_BYTES:
-        size, most = f"{needed / 2**30:.0f} GiB", f"at most {MAX_BYTES / 2**30:.0f}"
-        raise InputError("n", n, f"fewer: {images} images would take {size} ({most})")
+        size, limit = f"{needed / 2**30:.0f} GiB", f"at most {MAX_BYTES / 2**30:.0f}"
+        raise InputError("n", n, f"fewer: {images} images would take {size} ({limit})")

@@ -29,6 +29,8 @@ SCALED_ON = 4096
 class Monomials:
     """Products of latents.
 
+    **Attributes:**
+
     - `factors`: `(terms, degree)` numbers of the latents in each product; the number of latents itself stands for 1.
     """
 
@@ -63,6 +65,8 @@ class PolynomialDecoder:
 
     It takes NumPy or JAX arrays `(..., latents)`, also while JAX traces or differentiates them, and any other array
     that follows the array API standard.
+
+    **Attributes:**
 
     - `slots`: the latents of every slot; `order`: n, the highest order of interaction between slots.
     - `inside`: for every slot its functions, and `weights` from them to outputs.

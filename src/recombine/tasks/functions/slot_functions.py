@@ -21,6 +21,8 @@ from recombine.tasks.task import Kind, Task
 class InteractionTask(Task):
     """A `Task` of autoencoding the outputs of a known generator: `inputs` and `targets` are `decoder(latents)`.
 
+    **Attributes:**
+
     - `decoder`: the generator, with its slots.
     """
 

@@ -24,6 +24,8 @@ SCALES = {
 class Exemplars:
     """Normalised images with their classes.
 
+    **Attributes:**
+
     - `images` `(n, height, width, channels)`, float32, near mean 0 and variance 1; `labels` `(n,)`.
     """
 

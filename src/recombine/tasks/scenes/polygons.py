@@ -12,6 +12,8 @@ from jaxtyping import Bool, Float, Int
 class Polygon:
     """A regular polygon of area 1 around the origin.
 
+    **Attributes:**
+
     - `normals`: `(edges, 2)` outward unit vectors; `apothem`: the distance of every edge from the middle.
     - `vertices`: `(edges, 2)`.
     """

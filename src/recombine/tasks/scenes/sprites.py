@@ -87,8 +87,8 @@ def sprites(
 
     ```
     """
-    fewest, most = (objects, objects) if isinstance(objects, int) else objects
-    if not 1 <= fewest <= most:
+    min_objects, max_objects = (objects, objects) if isinstance(objects, int) else objects
+    if not 1 <= min_objects <= max_objects:
         raise InputError("objects", objects, "a number or a range of numbers, at least 1")
     if size < 1:
         raise InputError("size", size, "at least 1 pixel")
@@ -107,8 +107,8 @@ def sprites(
     )
     min_gap = gap if overlap == "none" else None
     draw = partial(draw_sprites, size=size, shapes=shapes, colours=colours, gap=min_gap, outline=outline)
-    sample = partial(_sample, attributes=attributes, objects=(fewest, most), gap=min_gap)
-    world = World(attributes, fewest, sample, draw)
+    sample = partial(_sample, attributes=attributes, objects=(min_objects, max_objects), gap=min_gap)
+    world = World(attributes, min_objects, sample, draw)
     return scene_task(world, rows=rows, test=test, support=support, on=on, bins=bins, delta=delta, seed=seed)
 
 
@@ -204,17 +204,19 @@ def _sample(
     gap: float | None,
 ) -> Float[np.ndarray, "n objects 5"]:
     """Draws numbers of objects, then scenes; scenes that are not legal are drawn again with the same number."""
-    fewest, most = objects
+    min_objects, max_objects = objects
     shapes = tuple(map(str, attributes[-1].levels or ()))
     low, high = np.array([(a.low, a.high) for a in attributes[:-1]] + [(0, len(shapes))]).T
-    absent = np.arange(most) >= rng.integers(fewest, most + 1, size=(n, 1))
-    latents, again = np.empty((n, most, len(attributes))), np.arange(n)
+    absent = np.arange(max_objects) >= rng.integers(min_objects, max_objects + 1, size=(n, 1))
+    latents, again = np.empty((n, max_objects, len(attributes))), np.arange(n)
     for _ in range(MAX_DRAWS):
-        drawn = low + (high - low) * rng.random((len(again), most, len(attributes)))
+        drawn = low + (high - low) * rng.random((len(again), max_objects, len(attributes)))
         drawn[..., -1] = np.floor(drawn[..., -1])
         drawn[absent[again]] = np.nan
         latents[again] = drawn
         again = again[~legal_sprites(drawn, shapes=shapes, gap=gap)]
         if not again.size:
             return latents
-    raise InputError("overlap", f"'none' with {most} objects", "fewer or smaller objects, or a smaller gap")
+    raise InputError(
+        "overlap", f"'none' with {max_objects} objects", "fewer or smaller objects, or a smaller gap"
+    )

@@ -48,6 +48,8 @@ class Attribute:
 class World:
     """How the scenes of a world are sampled and rendered.
 
+    **Attributes:**
+
     - `attributes`: of every object; `always`: the smallest number of objects in a scene.
     - `sample`: from a generator and a number to latents `(n, objects, attributes)` of legal scenes.
     - `draw`: from latents to `Scenes`.

@@ -30,8 +30,8 @@ EXPLAIN = (
     Part(probes.superposition),
     Part(bump_probes.similarity, threshold=0.8, every=4),
     Part(bump_probes.kernel_fits),
-    Part(probes.pictures, cells=SHOWN),
-    Part(bump_probes.sum_pictures, cells=SHOWN),
+    Part(probes.output_images, cells=SHOWN),
+    Part(bump_probes.sum_images, cells=SHOWN),
 )
 """Probes that describe how a net fails."""
 
@@ -51,7 +51,7 @@ def decoders(build: Builder) -> Arms:
             build.bump_task(),
             build.cnn("bump", build.pick(2, 4, 4), build.pick(4, 32, 64)),
             build.cnn_recipe(1000, 50),
-            (*first, Part(bump_probes.super_pictures, cells=SHOWN), _between(CODES["bump"][0])),
+            (*first, Part(bump_probes.superposed_images, cells=SHOWN), _between(CODES["bump"][0])),
         ),
         "cnn ramp": build.train(
             build.bump_task("ramp", draws=1000),

@@ -44,7 +44,7 @@ def render_nets(build: Builder) -> Arms:
         Part(layers.canvases),
         Part(decoders.superposition),
         Part(bump_probes.similarity, threshold=0.5, every=4),
-        Part(decoders.pictures, cells=shown),
+        Part(decoders.output_images, cells=shown),
     )
     arms, task = {}, _task(build)
     for name in STRENGTHS:
@@ -111,13 +111,13 @@ def token_decoders(build: Builder) -> Arms:
             task,
             Part(spatial_mlp, inputs=56, depth=depth, width=build.pick(8, 128, 256)),
             Recipe(**length, optimiser=adamw(weight_decay=1e-4)),
-            (*BEHAVIOUR, Part(decoders.pictures, cells=CORNER_SHOWN)),
+            (*BEHAVIOUR, Part(decoders.output_images, cells=CORNER_SHOWN)),
         )
     small = build.scale != "paper"
     n = 14 if small else 28
     hole = Part(centre_hole, low=3, high=11) if small else CENTRE
     task = Part(bumps, n=n, hole=hole, train=build.pick(None, None, 2000))
-    shown = Part(decoders.pictures, cells=((7, 7), (5, 8)) if small else SHOWN)
+    shown = Part(decoders.output_images, cells=((7, 7), (5, 8)) if small else SHOWN)
     for depth in build.some(TRANSFORMER_DEPTHS):
         length = build.pick({"steps": 1}, {"steps": 3000}, {"epochs": 20})
         net = Part(pixel_transformer, inputs=2 * n, depth=depth, size=n, hidden=build.pick(16, 256, 2048))

@@ -42,7 +42,7 @@ def curricula(build: Builder) -> Arms:
     width = build.pick(4, 32, 64)
     cnn = build.cnn("bump", build.pick(2, 4, 4), width)
     recipe = Recipe(steps=build.pick(2, 1000, 3000))
-    shown = Part(decoders.pictures, cells=CORNER_SHOWN)
+    shown = Part(decoders.output_images, cells=CORNER_SHOWN)
     for count in build.pick((0, 196), BUMP_COUNTS, BUMP_COUNTS):
         probes: tuple[Part, ...] = (*BEHAVIOUR, shown)
         if count in {0, 50, 196}:

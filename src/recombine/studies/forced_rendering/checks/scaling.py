@@ -58,9 +58,9 @@ def data_needed(evidence: Evidence, kind: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(run), np.array(values)
 
 
-def exponents(sizes: np.ndarray, pictures: np.ndarray) -> np.ndarray:
+def exponents(sizes: np.ndarray, images: np.ndarray) -> np.ndarray:
     """The exponent of the number of images over N for every seed; NaN if some size was not reached."""
-    return np.array([fitted_slope(sizes, own)[0] if np.isfinite(own).all() else np.nan for own in pictures.T])
+    return np.array([fitted_slope(sizes, own)[0] if np.isfinite(own).all() else np.nan for own in images.T])
 
 
 def data_scaling(evidence: Evidence) -> Verdict:
@@ -91,8 +91,8 @@ def _enough_at_once(evidence: Evidence, kind: str) -> str:
 
 
 def _not_reached(evidence: Evidence, kind: str) -> str:
-    sizes, pictures = data_needed(evidence, kind)
-    missing = [int(n) for n in sizes[~np.isfinite(pictures).all(axis=1)]]
+    sizes, images = data_needed(evidence, kind)
+    missing = [int(n) for n in sizes[~np.isfinite(images).all(axis=1)]]
     best = max(float(points(evidence, n, kind)[1].max()) for n in missing)
     largest = ", ".join(str(multiples(n, kind)[-1] * n) for n in missing)
     return (

@@ -67,7 +67,7 @@ def _error_maps(evidence: Evidence) -> Figure:
     return figure
 
 
-def _pictures(evidence: Evidence) -> Figure:
+def _images(evidence: Evidence) -> Figure:
     rows = {"target": evidence[BUMP]["picture_targets"][0]}
     stretched = []
     for label, arm in present(evidence, CNNS).items():
@@ -80,7 +80,7 @@ def _pictures(evidence: Evidence) -> Figure:
     return cells_figure(evidence, BUMP, rows, largest=0.95, normalise=stretched, title=title)
 
 
-def _super_pictures(evidence: Evidence) -> Figure:
+def _superposed_images(evidence: Evidence) -> Figure:
     x_alone, y_alone, drawn = np.moveaxis(evidence[BUMP]["super_pictures"][0], 1, 0)
     total = x_alone + y_alone
     rows = {
@@ -209,7 +209,7 @@ DRAWINGS = (
         "net: it is the sum of all seen images that share x or y with the position. A net that composes would "
         "reproduce the first row.",
         (BUMP,),
-        _pictures,
+        _images,
         "image",
     ),
     Drawing(
@@ -220,7 +220,7 @@ DRAWINGS = (
         "Every image is stretched to full contrast, first seed. Where the last two rows look alike, the net adds up "
         "the contributions of x and y instead of combining them.",
         (BUMP,),
-        _super_pictures,
+        _superposed_images,
         "image",
     ),
     Drawing(

@@ -39,9 +39,9 @@ def _mlp_layers(evidence: Evidence) -> Figure:
     figure, panels = new_figure(len(by_code), rows=3, aspect=0.68 if len(by_code) > 1 else 0.4)
     for (first, second, third), (code, arms) in zip(panels.T, by_code.items(), strict=True):
         fitted = {label: _without_image(evidence[arm]["r2"].mean(axis=2)) for label, arm in arms.items()}
-        _readability(first, fitted, f"{code.capitalize()} code: {_least(fitted)}", "R², as published")
+        _readability(first, fitted, f"{code.capitalize()} code: {_lowest_r2(fitted)}", "R², as published")
         held_out = {label: evidence[arm]["r2_held_out"].mean(axis=2) for label, arm in arms.items()}
-        _readability(second, held_out, f"Held out: {_least(held_out)}", "R², cross-validated")
+        _readability(second, held_out, f"Held out: {_lowest_r2(held_out)}", "R², cross-validated")
         score = {label: evidence[arm]["factorisation"] for label, arm in arms.items()}
         label, values = next(iter(score.items()))
         start, end = (fixed(median(values[:, layer]), 2) for layer in (1, -2))
@@ -60,7 +60,7 @@ def _without_image(r2: np.ndarray) -> np.ndarray:
     return np.concatenate([r2[:, :-1], np.full_like(r2[:, -1:], np.nan)], axis=1)
 
 
-def _least(series: Mapping[str, np.ndarray]) -> str:
+def _lowest_r2(series: Mapping[str, np.ndarray]) -> str:
     lowest = np.nanmin([median(layer) for values in series.values() for layer in values.T])
     return f"R² at least {fixed(np.floor(lowest * 100.0) / 100.0, 2)}"
 
@@ -87,7 +87,7 @@ def _cnn_layers(evidence: Evidence) -> Figure:
     for (left, middle, right), (label, arm) in zip(panels, arms.items(), strict=True):
         values = evidence[arm]
         readable = {factor: values["r2_held_out"][:, :, axis] for axis, factor in enumerate("xy")}
-        _readability(left, readable, f"{label}: {_least(readable)}", "R², cross-validated")
+        _readability(left, readable, f"{label}: {_lowest_r2(readable)}", "R², cross-validated")
         score = {"seen": values["factorisation_in"], "unseen": values["factorisation_out"]}
         _factorisation(middle, score, "Are x and y separate directions?")
         gap = {"CNN": values["volume_gap"]}

@@ -74,7 +74,7 @@ def _canvases(evidence: Evidence) -> Figure:
     return figure
 
 
-def _pictures(evidence: Evidence) -> Figure:
+def _images(evidence: Evidence) -> Figure:
     rows = {"target": evidence[BOTH[0]]["picture_targets"][0]}
     for label, arm in RENDERERS.items():
         right = median(evidence[arm]["accuracy1_out"])
@@ -212,7 +212,7 @@ DRAWINGS = (
         "right place, median over seeds. The last row is not drawn by a net: it is the sum of all seen images that "
         "share x or y.",
         BOTH,
-        _pictures,
+        _images,
         "image",
     ),
     Drawing(

@@ -65,9 +65,9 @@ def _accuracy(ax: Any, evidence: Evidence, kind: str, label: str) -> None:
     with look():
         ax.set_xscale("log")
         for n, name in zip(sizes, names, strict=True):
-            pictures, right = points(evidence, int(n), kind)
+            images, right = points(evidence, int(n), kind)
             middle = np.median(right, axis=1)
-            ax.plot(pictures, middle, "o-", color=inks[name], markersize=3.5, linewidth=1.2)
+            ax.plot(images, middle, "o-", color=inks[name], markersize=3.5, linewidth=1.2)
             ends.append(EndLabel(name, float(middle[-1]), inks[name]))
         ends += baseline_lines(ax, {"90%": ENOUGH})
         ax.set_ylim(-0.03, 1.05)

@@ -98,7 +98,7 @@ def median_grid(evidence: Evidence, arm: str, value: str = "error") -> Float[np.
 
 def shown_cells(evidence: Evidence, arm: str) -> np.ndarray:
     """The cells `(cells, 2)` whose images an arm records."""
-    name = Part(decoders.pictures).name
+    name = Part(decoders.output_images).name
     probe = next(probe for probe in trial_of(evidence, arm).probes if probe.name == name)
     return np.array(probe["cells"])
 

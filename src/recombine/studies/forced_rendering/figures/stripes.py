@@ -77,7 +77,7 @@ def _bump_rows(task: Task) -> np.ndarray:
     return task.split.space.index(np.array([[n // 4, n // 2], [5 * n // 7, 9 * n // 14]]))
 
 
-def _pictures(evidence: Evidence) -> Figure:
+def _images(evidence: Evidence) -> Figure:
     rows = {"target": evidence[MIXED]["picture_targets"][0]}
     for label, arm in present(evidence, CNNS).items():
         drawn = evidence[arm]["pictures"][0]
@@ -194,7 +194,7 @@ DRAWINGS = (
         "so each row is labelled with its range. With stripes only, the net has never seen two factors together. The "
         "last row, if present, has as many training images as 56 stripes and 196 bumps, but no stripes.",
         (ALONE, MIXED),
-        _pictures,
+        _images,
         "image",
     ),
     Drawing(

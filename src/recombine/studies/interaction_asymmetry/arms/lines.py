@@ -85,7 +85,7 @@ def line_arms(scale: Scale) -> dict[str, Trial]:
     settings: dict[str, Any] = {"rows": 200, "test": 60} if scale == "smoke" else {}
     probes = (
         Part(slot_probes.slot_quality, images=20 if scale == "smoke" else 200),
-        Part(slot_probes.slot_pictures),
+        Part(slot_probes.slot_images),
         Part(recombination_probes.recombination),
         Part(slot_probes.decoder_interaction, scenes=4 if scale == "smoke" else 32),
     )

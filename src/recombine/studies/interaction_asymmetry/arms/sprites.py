@@ -111,7 +111,7 @@ def _probes(scale: Scale) -> tuple[Part, ...]:
     images = 10 if scale == "smoke" else 100
     return (
         Part(slot_probes.slot_quality, images=images),
-        Part(slot_probes.slot_pictures),
+        Part(slot_probes.slot_images),
         Part(recombination_probes.recombination, scenes=20 if scale == "smoke" else 300),
         Part(slot_probes.decoder_interaction, scenes=2 if scale == "smoke" else 16),
     )

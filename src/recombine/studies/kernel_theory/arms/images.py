@@ -39,6 +39,8 @@ HUBS = (4, 1)
 class Reader:
     """One network with its images and its training.
 
+    **Attributes:**
+
     - `side`: height of an image, and width of one component; `channels` of one component.
     - `distances`: pixels between components, by name.
     - `totals`, `epochs`, `optimisers`: numbers of training examples, epochs, and optimisers, by kind of task.

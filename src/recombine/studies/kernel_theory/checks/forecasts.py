@@ -13,6 +13,8 @@ VALUES = ("determined", "retained", "predicted", "measured", "start", "sure")
 def by_split(evidence: Evidence, family: str, *, level: bool = False) -> dict[str, np.ndarray]:
     """Means over the unseen cells of every random split of a task family, `(splits,)`.
 
+    **Arguments:**
+
     - `level`: subtract the mean of all splits with as many unseen cells, so that their number alone explains nothing.
     """
     arms = [evidence[forecast_arm(family, held_out)] for held_out in HOLES[family]]
@@ -31,6 +33,8 @@ def by_cell(evidence: Evidence, family: str) -> dict[str, np.ndarray]:
 
 def calibration(cells: dict[str, np.ndarray], groups: int = 10) -> dict[str, np.ndarray]:
     """Cells in groups of about equal size by the predicted error, `(groups,)` each.
+
+    **Returns:**
 
     - `predicted`, `measured`: means; `low`, `high`: quartiles of the measured error;
     - `with_start`: the predicted error plus what the initial function adds.

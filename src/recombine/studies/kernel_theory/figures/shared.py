@@ -42,6 +42,8 @@ def worth_panels(
 ) -> Figure:
     """Contributions of numbers to the nets' outputs against their values: one panel per row and set of anchors.
 
+    **Arguments:**
+
     - `published`: published slopes by row and anchors, where there are any.
     """
     values = np.arange(-4, 5)

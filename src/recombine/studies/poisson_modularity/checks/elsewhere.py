@@ -19,11 +19,11 @@ from recombine.studies.poisson_modularity.arms.samples import (
 from recombine.studies.poisson_modularity.checks.readings import (
     growth,
     in_order,
-    least_in_block,
     median,
     protocol,
     relative_to,
     within,
+    worst_in_block,
 )
 
 HARDEST = 2
@@ -41,10 +41,10 @@ def linear_nets(evidence: Evidence) -> Verdict:
         for name in ("Noise2", "L2")
     ]
     conditions += [
-        Condition("L12, worst layer", least_in_block(evidence[linear_arm("L12")]), ">=", 0.85),
+        Condition("L12, worst layer", worst_in_block(evidence[linear_arm("L12")]), ">=", 0.85),
         *within("L2, sum of squares", evidence[linear_arm("L2")]["sum_squares"], 15.8, 16.2),
-        Condition("L21, worst layer", least_in_block(evidence[linear_arm("L21")])),
-        Condition("L1, worst layer", least_in_block(evidence[linear_arm("L1")])),
+        Condition("L21, worst layer", worst_in_block(evidence[linear_arm("L21")])),
+        Condition("L1, worst layer", worst_in_block(evidence[linear_arm("L1")])),
         Condition("L1, live units in total", evidence[linear_arm("L1")]["live"].sum(axis=1)),
     ]
     return Verdict.of_arm(evidence, linear_arm("Noise2"), conditions)
@@ -53,12 +53,12 @@ def linear_nets(evidence: Evidence) -> Verdict:
 def sparse_inputs(evidence: Evidence) -> Verdict:
     dense, sparse = (evidence[linear_arm("WA alpha 1", sparse=on)] for on in (False, True))
     conditions = [
-        Condition("WA alpha 1, one input at a time, worst layer", least_in_block(sparse), ">=", 0.85),
+        Condition("WA alpha 1, one input at a time, worst layer", worst_in_block(sparse), ">=", 0.85),
         Condition("WA alpha 1, all inputs, best layer", dense["in_block"].max(axis=1), "<=", 0.75),
     ]
     for name in ("Noise1", "WA", "L2"):
         arm = evidence[linear_arm(name, sparse=True)]
-        conditions.append(Condition(f"{name}, one input at a time, worst layer", least_in_block(arm)))
+        conditions.append(Condition(f"{name}, one input at a time, worst layer", worst_in_block(arm)))
     return Verdict.of_arm(evidence, linear_arm("WA alpha 1", sparse=True), conditions)
 
 
@@ -66,11 +66,11 @@ def samples_of_four(evidence: Evidence) -> Verdict:
     sizes = (1000, 300, 100, 30)
     arms = {n: evidence[sample_arm(4, n, "usual")] for n in sizes}
     conditions = [
-        *in_order("weight inside modules", {f"{n} samples": median(least_in_block(arms[n])) for n in sizes}),
-        Condition("30 samples, worst layer", least_in_block(arms[30]), "<=", 0.85),
-        Condition("1000 samples, worst layer", least_in_block(arms[1000]), ">=", 0.98),
+        *in_order("weight inside modules", {f"{n} samples": median(worst_in_block(arms[n])) for n in sizes}),
+        Condition("30 samples, worst layer", worst_in_block(arms[30]), "<=", 0.85),
+        Condition("1000 samples, worst layer", worst_in_block(arms[1000]), ">=", 0.98),
     ]
-    return Verdict.of_arm(evidence, sample_arm(4, 30, "usual"), conditions, headline=least_in_block(arms[30]))
+    return Verdict.of_arm(evidence, sample_arm(4, 30, "usual"), conditions, headline=worst_in_block(arms[30]))
 
 
 def sample_growth(evidence: Evidence) -> Verdict:
@@ -93,18 +93,18 @@ def structured_samples(evidence: Evidence) -> Verdict:
     conditions = [
         Condition(
             f"{n} samples, grid minus random, worst layer",
-            least_in_block(evidence[grid_arm(n, "grid")])
-            - median(least_in_block(evidence[grid_arm(n, "random")])),
+            worst_in_block(evidence[grid_arm(n, "grid")])
+            - median(worst_in_block(evidence[grid_arm(n, "random")])),
             ">",
             0,
         )
         for n in (16, 81)
     ]
     conditions += [
-        Condition("all inputs equal, worst layer", least_in_block(evidence[correlated_arm(0.0)]), "<=", 0.8),
-        Condition("all permuted, worst layer", least_in_block(evidence[correlated_arm(1.0)]), ">=", 0.98),
+        Condition("all inputs equal, worst layer", worst_in_block(evidence[correlated_arm(0.0)]), "<=", 0.8),
+        Condition("all permuted, worst layer", worst_in_block(evidence[correlated_arm(1.0)]), ">=", 0.98),
         *(
-            Condition(f"{share:g} permuted, worst layer", least_in_block(evidence[correlated_arm(share)]))
+            Condition(f"{share:g} permuted, worst layer", worst_in_block(evidence[correlated_arm(share)]))
             for share in (0.25, 0.5)
         ),
     ]
@@ -177,10 +177,10 @@ def film_rolls(evidence: Evidence) -> Verdict:
 def more_modules(evidence: Evidence) -> Verdict:
     plain = {k: evidence[plain_arm(k)] for k in COUNTS}
     weighted = {k: evidence[sample_arm(k, 1000, "usual")] for k in COUNTS}
-    gap = {k: median(least_in_block(weighted[k])) - median(least_in_block(plain[k])) for k in COUNTS}
+    gap = {k: median(worst_in_block(weighted[k])) - median(worst_in_block(plain[k])) for k in COUNTS}
     conditions = [
         Condition("advantage of WA, four modules minus two", gap[4] - gap[2], ">", 0),
-        *(Condition(f"L2, {k} modules, worst layer", least_in_block(plain[k])) for k in COUNTS),
-        *(Condition(f"WA, {k} modules, worst layer", least_in_block(weighted[k])) for k in COUNTS),
+        *(Condition(f"L2, {k} modules, worst layer", worst_in_block(plain[k])) for k in COUNTS),
+        *(Condition(f"WA, {k} modules, worst layer", worst_in_block(weighted[k])) for k in COUNTS),
     ]
     return Verdict.of_arm(evidence, plain_arm(2), conditions)

@@ -18,7 +18,7 @@ TARGET = "WA"
 """The regime to whose task loss others are matched."""
 
 
-def least_in_block(arm: Arm) -> np.ndarray:
+def worst_in_block(arm: Arm) -> np.ndarray:
     """The share of squared weight inside modules in the worst layer, for every seed."""
     return arm["in_block"].min(axis=1)
 
@@ -62,7 +62,7 @@ def within(label: str, values: np.ndarray, low: float, high: float) -> list[Cond
 def samples_needed(evidence: Evidence, modules: int, law: str) -> float:
     """The fewest samples with which the median net is modular; NaN if none of those tried is enough."""
     for samples in SIZES:
-        if median(least_in_block(evidence[sample_arm(modules, samples, law)])) >= MODULAR:
+        if median(worst_in_block(evidence[sample_arm(modules, samples, law)])) >= MODULAR:
             return float(samples)
     return float("nan")
 

@@ -10,13 +10,13 @@ from recombine.studies.poisson_modularity.arms.sine import LENGTHS, length_arm
 from recombine.studies.poisson_modularity.checks.readings import (
     in_order,
     last_eigenvalues,
-    least_in_block,
     matched,
     median,
     other_outputs,
     relative_to,
     shift_index,
     within,
+    worst_in_block,
 )
 
 
@@ -32,7 +32,7 @@ def plain_fits(evidence: Evidence) -> Verdict:
 def weighted_is_modular(evidence: Evidence) -> Verdict:
     arm = evidence["WA"]
     conditions = [
-        Condition("weight inside modules, worst layer", least_in_block(arm), ">=", 0.98),
+        Condition("weight inside modules, worst layer", worst_in_block(arm), ">=", 0.98),
         Condition("eigenvalue 4, worst layer", last_eigenvalues(arm).max(axis=1), "<=", 0.4),
         Condition("training error", arm["mse_train"], "<", 4e-4),
         *within("sum of squared weights", arm["sum_squares"], 24, 28),
@@ -56,7 +56,7 @@ def plain_is_not(evidence: Evidence) -> Verdict:
         Condition(
             "weight inside modules at 2500 epochs, layers 3 and 4", earlier["in_block"][:, 2:].max(axis=1)
         ),
-        Condition("worst layer", least_in_block(arm)),
+        Condition("worst layer", worst_in_block(arm)),
     ]
     return Verdict.of_arm(evidence, "L2", conditions, headline=arm["in_block"][:, 2:].mean(axis=1))
 
@@ -84,7 +84,7 @@ def noise_orders(evidence: Evidence) -> Verdict:
     names = ("WA", "Noise2", "Noise1", "Noise0", "L2")
     conditions = [
         Condition(
-            "Noise2, weight inside modules, worst layer", least_in_block(evidence["Noise2"]), ">=", 0.95
+            "Noise2, weight inside modules, worst layer", worst_in_block(evidence["Noise2"]), ">=", 0.95
         ),
         Condition("Noise0, second worst layer", additive, "<=", 0.93),
         *in_order("Newman modularity", {name: median(evidence[name]["newman"]) for name in names}),
@@ -107,7 +107,7 @@ def thin_circuits(evidence: Evidence) -> Verdict:
         Condition("L1 1e-3, training error", strong["mse_train"], ">", 0.03),
         Condition("L1 1e-4, training error", weak["mse_train"], "<", 1e-3),
         Condition("L1 1e-4, live units, fullest layer", weak["live"].max(axis=1), "<=", 16),
-        Condition("L1 1e-4, weight inside modules, worst layer", least_in_block(weak), ">=", 0.97),
+        Condition("L1 1e-4, weight inside modules, worst layer", worst_in_block(weak), ">=", 0.97),
     ]
     return Verdict.of_arm(evidence, "L1 1e-4", conditions)
 
@@ -177,14 +177,14 @@ def others_too(evidence: Evidence) -> Verdict:
     conditions = [
         Condition(
             f"{chosen[family]}, weight inside modules, worst layer",
-            least_in_block(evidence[chosen[family]]),
+            worst_in_block(evidence[chosen[family]]),
             ">=",
             0.97,
         )
         for family in ("L1", "Act")
     ]
     conditions += [
-        Condition(f"{chosen[family]}, worst layer", least_in_block(evidence[chosen[family]]))
+        Condition(f"{chosen[family]}, worst layer", worst_in_block(evidence[chosen[family]]))
         for family in ("WA", "Noise2", "L2")
     ]
     errors = ", ".join(
@@ -227,9 +227,9 @@ def other_units(evidence: Evidence) -> Verdict:
     smooth, steep = evidence["WA tanh"], evidence["WA sigmoid"]
     conditions = [
         Condition("tanh, training error", smooth["mse_train"], "<", 1e-3),
-        Condition("tanh, weight inside modules, worst layer", least_in_block(smooth), ">=", 0.98),
+        Condition("tanh, weight inside modules, worst layer", worst_in_block(smooth), ">=", 0.98),
         Condition("sigmoid, training error", steep["mse_train"], ">", 0.03),
-        Condition("sigmoid, worst layer", least_in_block(steep)),
+        Condition("sigmoid, worst layer", worst_in_block(steep)),
     ]
     return Verdict.of_arm(evidence, "WA tanh", conditions)
 
@@ -240,7 +240,7 @@ def faithful_form(evidence: Evidence) -> Verdict:
     for name in ("Jacobian", "Jacobian, projected"):
         arm = evidence[name]
         conditions += [
-            Condition(f"{name}, weight inside modules, worst layer", least_in_block(arm), ">=", 0.95),
+            Condition(f"{name}, weight inside modules, worst layer", worst_in_block(arm), ">=", 0.95),
             Condition(
                 f"{name}, sum of squares, relative difference from Noise2",
                 np.abs(relative_to(arm["sum_squares"], drawn["sum_squares"]) - 1),
@@ -263,5 +263,5 @@ def time_alone(evidence: Evidence) -> Verdict:
     conditions = in_order(
         "Newman modularity of L2", {f"{epochs} epochs": values[epochs] for epochs in reversed(lengths)}
     )
-    conditions.append(Condition("weight inside modules at the end, worst layer", least_in_block(longest)))
+    conditions.append(Condition("weight inside modules at the end, worst layer", worst_in_block(longest)))
     return Verdict.of_arm(evidence, "L2", conditions, headline=longest["newman"])

@@ -11,7 +11,7 @@ from recombine.report.figures.style import log_ticks
 from recombine.studies.claims import Arm, Evidence
 from recombine.studies.poisson_modularity import published
 from recombine.studies.poisson_modularity.arms.sine import LENGTHS, STRENGTHS, length_arm, strength_arm
-from recombine.studies.poisson_modularity.checks.readings import MODULAR, least_in_block, median
+from recombine.studies.poisson_modularity.checks.readings import MODULAR, median, worst_in_block
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ FITTED = 1e-3
 
 def _overview(evidence: Evidence) -> Figure:
     columns: dict[str, Any] = {
-        "weight inside,\nworst layer": least_in_block,
+        "weight inside,\nworst layer": worst_in_block,
         "Newman\nmodularity": lambda arm: arm["newman"],
         "live units\n(of 96)": lambda arm: arm["live"].sum(axis=1),
         "sum of squared\nweights": lambda arm: arm["sum_squares"],
@@ -58,7 +58,7 @@ def _matched(evidence: Evidence) -> Figure:
     inks = colours(list(STRENGTHS))
     marks = dict(zip(STRENGTHS, "oDs^v", strict=True))
     readings: dict[str, Any] = {
-        "weight inside modules, worst layer": least_in_block,
+        "weight inside modules, worst layer": worst_in_block,
         "live units (of 96)": lambda arm: arm["live"].sum(axis=1),
         "test error under multiplicative noise": lambda arm: arm["noisy_error"][:, 2],
     }
@@ -102,7 +102,7 @@ def _time(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, 2)
         for name, ink in colours(["L2", "WA"]).items():
             arms = [evidence[name if e == 10_000 else length_arm(name, e)] for e in lengths]
-            inside, newman = ([value(arm) for arm in arms] for value in (least_in_block, _newman))
+            inside, newman = ([value(arm) for arm in arms] for value in (worst_in_block, _newman))
             for ax, values in zip(panels, (np.array(inside), np.array(newman)), strict=True):
                 ax.plot(lengths, np.median(values, axis=1), "-", color=ink, label=name)
                 ax.plot(lengths, values, "o", color=ink, markersize=3)

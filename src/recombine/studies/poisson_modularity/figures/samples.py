@@ -20,7 +20,7 @@ from recombine.studies.poisson_modularity.arms.samples import (
     plain_arm,
     sample_arm,
 )
-from recombine.studies.poisson_modularity.checks.readings import MODULAR, growth, least_in_block, protocol
+from recombine.studies.poisson_modularity.checks.readings import MODULAR, growth, protocol, worst_in_block
 from recombine.studies.study import Drawing
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _scaling(evidence: Evidence) -> Figure:
         panels = figure.subplots(1, 3)
         for ax, law in zip(panels, LAWS, strict=False):
             for k, ink in zip(COUNTS, inks.values(), strict=True):
-                values = np.array([least_in_block(evidence[sample_arm(k, n, law)]) for n in SIZES])
+                values = np.array([worst_in_block(evidence[sample_arm(k, n, law)]) for n in SIZES])
                 ax.plot(SIZES, np.median(values, axis=1), color=ink, label=f"{k} modules")
                 ax.plot(SIZES, values, "o", color=ink, markersize=2.2)
             ax.axhline(MODULAR, color=BASELINE, linewidth=0.8)
@@ -70,7 +70,7 @@ def _structure(evidence: Evidence) -> Figure:
         figure = blank_figure(height=2.7)
         panels = figure.subplots(1, 3, sharey=True)
         for kind, ink in colours(["grid", "random"]).items():
-            values = np.array([least_in_block(evidence[grid_arm(n, kind)]) for n in GRIDS])
+            values = np.array([worst_in_block(evidence[grid_arm(n, kind)]) for n in GRIDS])
             panels[0].plot(GRIDS, np.median(values, axis=1), color=ink, label=kind)
             panels[0].plot(GRIDS, values, "o", color=ink, markersize=3)
         panels[0].set_xscale("log")
@@ -78,7 +78,7 @@ def _structure(evidence: Evidence) -> Figure:
         panels[0].minorticks_off()
         panels[0].set_xlabel("training samples")
         panels[0].legend()
-        values = np.array([least_in_block(evidence[correlated_arm(p)]) for p in PERMUTED])
+        values = np.array([worst_in_block(evidence[correlated_arm(p)]) for p in PERMUTED])
         panels[1].plot(PERMUTED, np.median(values, axis=1), color="#000000")
         panels[1].plot(PERMUTED, values, "o", color="#000000", markersize=3)
         panels[1].set_xlabel("share of entries permuted")
@@ -87,7 +87,7 @@ def _structure(evidence: Evidence) -> Figure:
             "WA": [sample_arm(k, 1000, "usual") for k in COUNTS],
         }
         for name, ink in colours(list(arms)).items():
-            inside = np.array([least_in_block(evidence[arm]) for arm in arms[name]])
+            inside = np.array([worst_in_block(evidence[arm]) for arm in arms[name]])
             panels[2].plot(COUNTS, np.median(inside, axis=1), color=ink, label=name)
             panels[2].plot(COUNTS, inside, "o", color=ink, markersize=3)
         panels[2].set_xticks(COUNTS)

@@ -6,7 +6,7 @@ import numpy as np
 from tests.auditing.planted.checks import relative_error, varies
 from tests.auditing.planted.construction import Planted, construct
 from tests.auditing.planted.designs import Design, Grid, draw_design, draw_grid
-from tests.auditing.planted.forms import as_pictures
+from tests.auditing.planted.forms import as_images
 from tests.auditing.planted.redraw import insist
 
 MAX_CELLS = 150
@@ -28,11 +28,11 @@ def draw_world(rng: np.random.Generator, *, additive: bool = True) -> tuple[Grid
 
     - `additive`: worlds whose images are sums of parts may be drawn, too.
     """
-    grid = draw_grid(rng, factors=(2, 3), most=MAX_CELLS)
+    grid = draw_grid(rng, factors=(2, 3), max_cells=MAX_CELLS)
     worlds = {"bump": _bump, "shape": _shape, "window": _window, "bars": _bars}
     name = str(rng.choice(list(worlds)[: 4 if additive else 3]))
-    least = max(8, 3 + max(grid.sizes))
-    height, width = rng.integers(least, 17, size=2)
+    smallest = max(8, 3 + max(grid.sizes))
+    height, width = rng.integers(smallest, 17, size=2)
     parts = np.zeros((3, len(grid.cells)))
     for axis, size in enumerate(grid.sizes):
         parts[axis] = grid.cells[:, axis] / (size - 1)
@@ -40,9 +40,9 @@ def draw_world(rng: np.random.Generator, *, additive: bool = True) -> tuple[Grid
     return grid, worlds[name](rng, grid, parts, vertical, horizontal), name
 
 
-def _at(places: np.ndarray, pixels: np.ndarray, width: float | np.ndarray) -> np.ndarray:
-    """A profile along one direction with its peak at `places`, from 0 (one end) to 1."""
-    peak = 1 + places[:, None, None] * (pixels.max() - 2)
+def _at(positions: np.ndarray, pixels: np.ndarray, width: float | np.ndarray) -> np.ndarray:
+    """A profile along one direction with its peak at `positions`, from 0 (one end) to 1."""
+    peak = 1 + positions[:, None, None] * (pixels.max() - 2)
     return np.exp(-((pixels - peak) ** 2) / (2 * np.asarray(width) ** 2))
 
 
@@ -66,9 +66,9 @@ def _shape(
     images = np.zeros((len(grid.cells), *vertical.shape))
     patterns = rng.permutation([[int(pixel) for pixel in pattern] for pattern in PATTERNS]).reshape(-1, 3, 3)
     middle = rng.integers(vertical.max() - 1)
-    for image, cell, place in zip(images, grid.cells, parts.T, strict=True):
-        top = round(place[2] * (vertical.max() - 2)) if len(grid.sizes) == 3 else middle
-        left = round(place[1] * (horizontal.max() - 2))
+    for image, cell, position in zip(images, grid.cells, parts.T, strict=True):
+        top = round(position[2] * (vertical.max() - 2)) if len(grid.sizes) == 3 else middle
+        left = round(position[1] * (horizontal.max() - 2))
         image[top : top + 3, left : left + 3] = patterns[cell[0]]
     return images
 
@@ -97,15 +97,15 @@ def superposition(rng: np.random.Generator) -> Planted:
     grid, target, world = draw_world(rng, additive=False)
     design = draw_design(rng, grid)
     insist(varies(design, target))
-    answers, how = superposed(rng, design, target)
-    insist(relative_error(design, target, answers) >= 0.3)
-    rows = as_pictures(rng, target[design.cell], answers[design.cell])
+    predictions, how = superposed(rng, design, target)
+    insist(relative_error(design, target, predictions) >= 0.3)
+    rows = as_images(rng, target[design.cell], predictions[design.cell])
     return construct("superposition", "superposition", design, *rows[:2], world, how, rows[2])
 
 
 def superposed(rng: np.random.Generator, design: Design, target: np.ndarray) -> tuple[np.ndarray, str]:
     """One partner per factor, which has its level (or all levels but its own), or the mean of all such partners."""
-    cells, answers = design.grid.cells, target.copy()
+    cells, predictions = design.grid.cells, target.copy()
     count = cells.shape[1]
     all_but_one = count > 2 and rng.random() < 0.5
     of_all = rng.random() < 0.35
@@ -121,7 +121,7 @@ def superposed(rng: np.random.Generator, design: Design, target: np.ndarray) -> 
             partners = np.flatnonzero(design.seen & share)
             insist(len(partners) > 0)
             total += weights[axis] * target[partners if of_all else rng.choice(partners, size=1)].mean(axis=0)
-        answers[index] = np.clip(total, 0, 1) if clipped else total
+        predictions[index] = np.clip(total, 0, 1) if clipped else total
     partners = "all but one level" if all_but_one else "one level"
     how = f"{'mean of all' if of_all else 'one'} sharing {partners} each, weights {np.round(weights, 2).tolist()}"
-    return answers, how + (", clipped" if clipped else ", not clipped")
+    return predictions, how + (", clipped" if clipped else ", not clipped")
