@@ -42,7 +42,7 @@ from recombine.theory.conjunctions import Subset, codes_of
 MAX_SHORTCUT_FACTORS = 3
 """Shortcuts by more factors are not looked for: there are too many of them."""
 MAX_SHORTCUTS = 300
-"""Sets of factors that are tested as shortcuts, each in a permutation test: all triples of 12 factors, all pairs of 24."""
+"""Sets of factors that are tested as shortcuts, each in a permutation test: triples of 12 factors, pairs of 24."""
 MAX_DRAWN_TIMES = 2**23
 """Random numbers that are drawn together for permuted labels: 64 MB."""
 
