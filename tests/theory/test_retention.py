@@ -18,13 +18,15 @@ def test_retention_is_a_little_below_the_slope():
         assert np.median(values) == pytest.approx(expected, abs=5e-4)
 
 
-def test_retention_by_conjunctions_is_the_same(monkeypatch):
+@pytest.mark.parametrize("advantage", [0, 1000], ids=["looked up", "dense"])
+def test_retention_by_conjunctions_is_the_same(monkeypatch, advantage):
     rng = np.random.default_rng(0)
     cells = np.indices((4, 4, 3)).reshape(3, -1).T
     seen = rng.random(48) < 0.6
     kernel = OverlapKernel.by_order([0.3, 0.2, 0.1, 0.4])
     (exact,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
     monkeypatch.setattr(import_module("recombine.theory.retention"), "MAX_CELLS", 0)
+    monkeypatch.setattr(import_module("recombine.theory.retention"), "DENSE_ADVANTAGE", advantage)
     (values,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
     np.testing.assert_allclose(values, exact, atol=1e-10)
 

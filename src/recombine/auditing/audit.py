@@ -17,6 +17,7 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
+from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
 from recombine.auditing.scores import score
 from recombine.auditing.split_forecast import SplitForecast, forecast
 from recombine.auditing.units import in_target_units
@@ -227,6 +228,12 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
         notes.append(
             f"{int(new_level.sum())} cells with a level that training never shows were left out: they test a new "
             "level, not a new combination"
+        )
+    factors = len(cells.sizes)
+    if outputs is not None and max_shortcut_factors(factors) < min(MAX_SHORTCUT_FACTORS, factors - 1):
+        notes.append(
+            f"{factors} factors have too many sets of {MAX_SHORTCUT_FACTORS} to test all: shortcuts by more than "
+            f"{max_shortcut_factors(factors)} factors were not looked for"
         )
     if outputs is not None and data.target is None:
         notes.append("there are no targets: findings that need them were left out")

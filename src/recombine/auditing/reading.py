@@ -257,7 +257,16 @@ def read_audit_file(
     `targets` or `y` (may be missing), and `seen` or `train`; every other array with one entry per row is a factor, in
     the file's order. Text must be stored as fixed-width strings, since nothing is unpickled.
     """
-    arrays = read_arrays("data", path)
+    asked_for = (
+        factors,
+        (inputs, target, prediction, seen),
+        INPUT_NAMES,
+        TARGET_NAMES,
+        SEEN_NAMES,
+        PREDICTION_NAMES,
+    )
+    needed_names = None if factors is None else [name for names in asked_for for name in names or () if name]
+    arrays = read_arrays("data", path, needed_names)
 
     def take(field: str, asked: str | None, names: Sequence[str], what: str) -> np.ndarray | None:
         for name in names if asked is None else [asked]:
@@ -292,7 +301,7 @@ def read_audit_file(
         raise InputError("data", f"other arrays: {listed}", expected)
     for name in factors or ():
         if name not in columns:
-            raise InputError("factors", name, f"an array with an entry per row{_near(name, columns)}")
+            raise InputError("factors", name, f"an array with an entry per row{_near(name, arrays)}")
     chosen = {name: columns[name] for name in (columns if factors is None else factors)}
     arguments = {
         "factors": chosen,

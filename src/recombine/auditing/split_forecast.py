@@ -18,6 +18,7 @@ from recombine.auditing.thresholds import (
     ADDITIVE_TARGETS,
     HOPELESS_CELL,
     MAX_FORECAST_CELLS,
+    MAX_FORECAST_LEVELS,
     RETENTION_AT_RISK,
     SEEN_QUANTILE,
     WRONG_CELL,
@@ -111,6 +112,10 @@ def forecast(
 
     - `has_predictions`: whether there are predictions, and so errors, or only targets.
     """
+    if sum(cells.sizes) > MAX_FORECAST_LEVELS:
+        limit = f"an audit forecasts up to {MAX_FORECAST_LEVELS:,} in all"
+        many = f"the factors have {sum(cells.sizes):,} levels"
+        return f"There is no forecast from the split: {many}, and {limit}; `recombine advise` takes more."
     orders = (1, 2) if len(cells.cells) <= MAX_FORECAST_CELLS else (1,)
     profile = salience_profile(None, len(cells.sizes))
     settings = AdviceSettings(orders[: len(cells.sizes)], profile, True, (), (), "table")

@@ -162,6 +162,8 @@ CELL_PAIR_BLOCK = 2**24
 """Pairs of cells that are compared at a time."""
 MAX_FORECAST_CELLS = 20_000
 """With more cells, the forecast is about single factors only, because pairs would take long."""
+MAX_FORECAST_LEVELS = 3000
+"""Levels of all factors together up to which there is a forecast: it inverts matrices with a row for every level."""
 MAX_LAYERS = 12
 """Layers that are examined if the user names none; of more, these are spread evenly."""
 MAX_DECODED_CELLS = 300

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,12 @@ from recombine.errors import InputError
 _PICKLES = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib"}
 
 
-def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
+def read_arrays(field: str, path: str | Path, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """The arrays of an `.npz` or `.safetensors` file by name; pickles are refused.
+
+    **Arguments:**
+
+    - `names`: those that are needed. Others of an `.npz` file are not read, and stand there as empty arrays.
 
     ```python
     >>> import numpy as np
@@ -32,7 +37,10 @@ def read_arrays(field: str, path: str | Path) -> dict[str, np.ndarray]:
     file = existing_file(field, path, "the path of an .npz or .safetensors file that exists")
     if file.suffix.lower() == ".safetensors":
         return read_safetensors(field, file)
-    return read_npz(field, file)
+    if names is None:
+        return read_npz(field, file)
+    unread = dict.fromkeys(npz_names(field, file), np.empty(0))
+    return unread | read_npz(field, file, names)
 
 
 def read_array(field: str, path: str | Path) -> np.ndarray:

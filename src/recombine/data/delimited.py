@@ -33,7 +33,9 @@ def read_header(field: str, source: Path | bytes, needed: Collection[str]) -> tu
     if line.startswith(_UTF16):
         raise InputError(field, f"{shown} in UTF-16", "a file in UTF-8; save it again as CSV UTF-8")
     line = line.split(b"\r", 1)[0].rstrip(b"\n")
-    if binary or not line.strip():
+    if binary:
+        raise InputError(field, f"{shown}, which has null bytes", f"text; {_EXPECTED}")
+    if not line.strip():
         raise InputError(field, shown, _EXPECTED)
     text = decoded(field, shown, line).removeprefix("\ufeff")
     try:
@@ -54,15 +56,16 @@ def read_delimited(field: str, source: Path | bytes, delimiter: str, names: list
     try:
         if _has_bare_returns(source):  # line ends of old Macs, which Polars does not know
             data = source if isinstance(source, bytes) else source.read_bytes()
-            source = data.replace(b"\r", b"\n")
+            source = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         frame = pl.read_csv(source, separator=delimiter, infer_schema=False)
+        if frame.width != len(names):
+            raise ValueError(f"its first line has {len(names)} columns, its rows have {frame.width}")
     except (Exception, pl.exceptions.PanicException) as error:
         reason = " ".join(str(error).split())[:200]
         if "utf-8" in reason.lower() or "utf8" in reason.lower():
             raise _not_utf8(field, shown) from None
         raise InputError(field, shown, f"a CSV file that can be read ({reason})") from None
-    if frame.width == len(names):
-        frame.columns = names
+    frame.columns = names
     return frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width > 1 else frame
 
 
@@ -81,8 +84,8 @@ def _not_utf8(field: str, shown: str) -> InputError:
 
 def _has_bare_returns(source: Path | bytes) -> bool:
     with _open(source) as file:
-        head = file.read(2**20)
-    return b"\r" in head and b"\n" not in head
+        line = file.readline(_MAX_HEADER)
+    return b"\r" in line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _open(source: Path | bytes) -> BinaryIO:

@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from recombine.data.delimited import decoded
+from recombine.data.limits import MAX_RATIO
 from recombine.errors import InputError
+
+MAX_SPARSE_VALUES = 10_000_000
+"""Values of a table, missing ones included; a larger one may have ten times as many as its file holds."""
 
 
 def read_json_lines(field: str, source: Path | bytes) -> dict[str, list[Any]]:
@@ -15,7 +19,7 @@ def read_json_lines(field: str, source: Path | bytes) -> dict[str, list[Any]]:
     shown = "standard input" if isinstance(source, bytes) else str(source)
     text = decoded(field, shown, source if isinstance(source, bytes) else source.read_bytes())
     columns: dict[str, list[Any]] = {}
-    count = 0
+    count = present = 0
     # Not str.splitlines, which would also split at separators that JSON allows within a string.
     for number, line in enumerate(text.removeprefix("\ufeff").replace("\r", "\n").split("\n"), start=1):
         if not line.strip():
@@ -32,4 +36,8 @@ def read_json_lines(field: str, source: Path | bytes) -> dict[str, list[Any]]:
         for name, values in columns.items():
             values.append(row.get(name))
         count += 1
+        present += len(row)
+        if count * len(columns) > max(MAX_SPARSE_VALUES, MAX_RATIO * present):
+            got = f"{len(columns):,} different names in the first {count:,} lines of {shown}"
+            raise InputError(field, got, "JSON lines that mostly have the same names")
     return columns

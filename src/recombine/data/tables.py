@@ -21,7 +21,7 @@ from recombine.data.columns import DataColumn, as_column
 from recombine.data.delimited import read_delimited, read_header
 from recombine.data.files import existing_file, is_path
 from recombine.data.json_lines import read_json_lines
-from recombine.data.limits import check_name
+from recombine.data.limits import MAX_RATIO, MAX_UNPACKED, check_name
 from recombine.errors import InputError
 
 _PARQUET = {".parquet", ".pq"}
@@ -170,6 +170,8 @@ def _short(name: str) -> str:
 
 def _read_file(table: Any, needed: Mapping[str, str]) -> DataTable:
     if str(table) == "-":
+        if sys.stdin is None or not hasattr(sys.stdin, "buffer"):
+            raise InputError("table", "-", "a table on standard input, which is closed here")
         return _from_bytes(sys.stdin.buffer.read(), needed)
     path = existing_file("table", table, _EXPECTED)
     kind = path.suffix.lower()
@@ -204,11 +206,26 @@ def _delimited(source: Path | bytes, name: str, needed: Mapping[str, str]) -> Da
 
 def _parquet(source: Any, shown: str) -> dict[str, pl.Series]:
     try:
+        _check_parquet_size(source, shown)
         frame = pl.read_parquet(source)
+    except InputError:
+        raise
     except (Exception, pl.exceptions.PanicException) as error:  # damaged pages make Polars panic
         reason = " ".join(str(error).split())[:200]
         raise InputError("table", shown, f"a Parquet file that can be read ({reason})") from None
     return {name: frame[name] for name in frame.columns}
+
+
+def _check_parquet_size(source: Any, shown: str) -> None:
+    """Refuses a file that would take too much memory: a column of equal values takes hardly any space in a file."""
+    lazy = pl.scan_parquet(source)
+    rows = int(lazy.select(pl.len()).collect().item())
+    unpacked = rows * sum(8 if kind.is_numeric() else 16 for kind in lazy.collect_schema().dtypes())
+    packed = source.stat().st_size if isinstance(source, Path) else len(source.getbuffer())
+    allowed = max(MAX_UNPACKED, MAX_RATIO * packed)
+    if unpacked > allowed:
+        got = f"{shown} with {rows:,} rows, which take about {unpacked:,} bytes"
+        raise InputError("table", got, f"at most {allowed:,} bytes")
 
 
 def _columns_in_memory(table: Any) -> dict[str, Any]:

@@ -33,6 +33,8 @@ MAX_COLUMNS = 12_000
 """Largest number of seen conjunctions of `FEATURE_ORDER`, for a matrix of its square; beyond, only single levels."""
 BLOCK = 2000
 """Cells that are evaluated together, which bounds the memory for cross-kernels."""
+DENSE_ADVANTAGE = 20
+"""How many times faster a product of dense matrices is than one that looks up the entries that are not zero."""
 MIN_RIDGE = 1e-10
 """Keeps the system solvable where whole cells have no salience; retention is then 1 for every determined cell."""
 
@@ -109,9 +111,13 @@ def _from_features(
         scale, ridge, total = feature_weights(kernel, seen, order)
         inverse = _lower_inverse(counts, scale, ridge)
         blocks = np.split(targets, range(BLOCK, len(targets), BLOCK))
-        explained = [
-            _explained(inverse, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks
-        ]
+        if is_dense(len(seen.subsets), len(scale)):
+            inverse += np.tril(inverse, -1).T - np.triu(inverse, 1)
+            explained = [_explained_densely(inverse, seen.design(block) * scale, ridge) for block in blocks]
+        else:
+            explained = [
+                _explained(inverse, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks
+            ]
         del inverse  # before the next one is allocated
         retained.append(np.concatenate(explained) / total)
     return retained
@@ -123,8 +129,13 @@ def cooccurrence_counts(design: sparse.csr_array) -> Float[np.ndarray, "columns 
     In single precision, which is exact for counts below 2^24 and takes half the memory.
     """
     single = design.astype(np.float32)
+    counts = np.zeros((single.shape[1],) * 2, dtype=np.float32)
+    if is_dense(design.nnz / max(1, design.shape[0]), design.shape[1]):
+        for start in range(0, single.shape[0], BLOCK):
+            block = single[start : start + BLOCK].toarray()
+            counts += block.T @ block
+        return counts
     transposed = single.T.tocsr()
-    counts = np.empty((single.shape[1],) * 2, dtype=np.float32)
     for start in range(0, len(counts), BLOCK):
         counts[start : start + BLOCK] = (transposed[start : start + BLOCK] @ single).toarray()
     return counts
@@ -164,6 +175,11 @@ def ridge_matrix(
     return matrix
 
 
+def is_dense(entries: float, columns: int) -> bool:
+    """Whether rows with so many entries that are not zero are multiplied faster with all their zeros."""
+    return columns**2 < DENSE_ADVANTAGE * entries**2
+
+
 def _lower_inverse(
     counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
 ) -> Float[np.ndarray, "n n"]:
@@ -186,3 +202,11 @@ def _explained(
         entries = lower[np.maximum(column, columns), np.minimum(column, columns)]
         form += weights[:, position] * (entries * weights).sum(axis=1)
     return (weights**2).sum(axis=1) - ridge * form
+
+
+def _explained_densely(
+    inverse: Float[np.ndarray, "n n"], features: sparse.csr_array, ridge: float
+) -> Float[np.ndarray, " rows"]:
+    """`phi' phi - ridge phi' inverse phi` for rows of weighted features."""
+    rows = features.toarray()
+    return (rows**2).sum(axis=1) - ridge * ((rows @ inverse) * rows).sum(axis=1)

@@ -41,6 +41,10 @@ from recombine.theory.conjunctions import Subset, codes_of
 
 MAX_SHORTCUT_FACTORS = 3
 """Shortcuts by more factors are not looked for: there are too many of them."""
+MAX_SHORTCUTS = 300
+"""Sets of factors that are tested as shortcuts, each in a permutation test: triples of 12 factors, pairs of 24."""
+MAX_DRAWN_TIMES = 2**23
+"""Random numbers that are drawn together for permuted labels: 64 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +106,12 @@ def draw_permutations(
     among = np.unique(predicted)
     weights = np.bincount(predicted[wrong], minlength=targets.shape[1])[among] + 1e-9
     # The smallest of exponential times with given rates belongs to each rate with a probability in proportion to it.
-    times = rng.exponential(size=(*order.shape, len(among))) / weights
-    times[:, among == right[:, None]] = np.inf
-    drawn = np.where(np.isinf(times).all(axis=2), right, among[times.argmin(axis=2)])
+    drawn, step = np.empty_like(order), max(1, MAX_DRAWN_TIMES // (n * len(among)))
+    for start in range(0, len(order), step):
+        block = drawn[start : start + step]
+        times = rng.exponential(size=(*block.shape, len(among))) / weights
+        times[:, among == right[:, None]] = np.inf
+        block[:] = np.where(np.isinf(times).all(axis=2), right, among[times.argmin(axis=2)])
     return Permutations(order, signs, np.where(order < max(1, int(wrong.sum())), drawn, right))
 
 
@@ -146,13 +153,23 @@ class RuleTest:
     def shortcuts(self) -> tuple[Subset, ...]:
         """Sets of factors that are not enough to solve the task, so that using only them is a shortcut."""
         factors = len(self.cells.sizes)
-        every = subsets(factors, min(MAX_SHORTCUT_FACTORS, factors - 1), min_order=1)
+        every = subsets(factors, max_shortcut_factors(factors), min_order=1)
         return tuple(subset for subset in every if not _suffices(self.cells, subset))
 
     @cached_property
     def neighbours(self) -> dict[int, Bool[np.ndarray, "cells seen"]]:
         """The nearest seen cells by three distances, see `SeenCells.nearest`."""
         return {by: self.seen.nearest(self.unseen, by=by) for by in (0, 1, 2)}
+
+    @cached_property
+    def _places(self) -> tuple[Int[np.ndarray, "permutations cells"], Int[np.ndarray, "permutations cells"]]:
+        """Where the entries for every permutation are in a flat matrix of pairs of cells, and in two of them.
+
+        The second one is for errors: the first matrix is for their own sign, the second for the other.
+        """
+        n = len(self.cell_index)
+        swaps = np.arange(n) * n + self.permutations.order
+        return swaps, np.where(self.permutations.signs > 0, swaps, swaps + n * n)
 
     def evaluate(
         self,
@@ -220,9 +237,9 @@ class RuleTest:
         - `plus`, `minus`: if the cell had the error of any other cell, or that error with the other sign.
         - `swapped`: if it had the prediction of any other cell.
         """
-        index, order = np.arange(len(plus)), self.permutations.order
-        moved = np.where(self.permutations.signs > 0, plus[index, order], minus[index, order])
-        permuted = [np.maximum(moved, 0).sum(axis=1), np.maximum(swapped[index, order], 0).sum(axis=1)]
+        swaps, flips = self._places
+        moved = np.stack([plus, minus]).ravel().take(flips)
+        permuted = [np.maximum(moved, 0).sum(axis=1), np.maximum(swapped.ravel().take(swaps), 0).sum(axis=1)]
         return self.evaluate(rule, np.maximum(np.diagonal(plus), 0), permuted, **settings)
 
     def evaluate_labels(
@@ -249,6 +266,22 @@ class RuleTest:
         chosen = np.maximum(1 - costs / 2, 0.0) if probabilities is None else probabilities
         likely = np.log((1 - slips) * (chosen * self.predictions).sum(axis=1) + slips / costs.shape[1])
         return replace(result, likelihood=float(likely.sum()))
+
+
+def max_shortcut_factors(factors: int) -> int:
+    """The number of factors up to which a shortcut is looked for, given how many factors there are.
+
+    ```python
+    >>> from recombine.auditing.rules.rule_test import max_shortcut_factors
+    >>> [max_shortcut_factors(factors) for factors in (2, 12, 13)]
+    [1, 3, 2]
+
+    ```
+    """
+    most = min(MAX_SHORTCUT_FACTORS, factors - 1)
+    while most > 1 and len(subsets(factors, most, least=1)) > MAX_SHORTCUTS:
+        most -= 1
+    return most
 
 
 def _suffices(cells: Cells, subset: Subset) -> bool:
