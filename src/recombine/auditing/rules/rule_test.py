@@ -279,7 +279,7 @@ def max_shortcut_factors(factors: int) -> int:
     ```
     """
     most = min(MAX_SHORTCUT_FACTORS, factors - 1)
-    while most > 1 and len(subsets(factors, most, least=1)) > MAX_SHORTCUTS:
+    while most > 1 and len(subsets(factors, most, min_order=1)) > MAX_SHORTCUTS:
         most -= 1
     return most
 
