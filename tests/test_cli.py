@@ -311,3 +311,21 @@ def test_advice_needs_no_jax(animals):
         "assert 'jax' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_warning_is_one_line_without_code(store):
+    next((store / "results").glob("*.npz")).write_bytes(b"")
+    words = [
+        sys.executable,
+        "-m",
+        "recombine",
+        "runs",
+        "export",
+        str(store.parent / "all.csv"),
+        "--store",
+        str(store),
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("warning: store ")
+    assert "is damaged" in done.stderr

@@ -31,6 +31,12 @@ def test_scores_follow_the_order_of_classes():
     assert labels(outputs) == ["dog", "cat"]
 
 
+def test_classes_that_are_numbers_stand_for_targets_that_are_text():
+    found = read_outputs(np.array(["1", "0"]), np.array([[0.1, 0.9], [0.2, 0.8]]), classes=[0, 1])
+    assert labels(found) == ["1", "1"]
+    assert found.row_errors().tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("target", "scores", "expected"),
     [

@@ -213,3 +213,16 @@ def test_sweeping_removes_only_what_is_stale(tmp_path, dead_pid):
     write(tmp_path / "b.lease", Owner.current())
     sweep_leases(tmp_path)
     assert os.listdir(tmp_path) == ["b.lease"]
+
+
+def test_a_lease_of_deeply_nested_json_names_no_holder(path):
+    path.write_bytes(b"[" * 200_000)
+    os.utime(path, (time.time() - 10,) * 2)
+    sweep_leases(path.parent)
+    assert not path.exists()
+
+
+def test_a_link_that_leads_to_nothing_blocks_nobody(path):
+    path.symlink_to(path.parent / "nothing")
+    with acquire(path) as lease:
+        assert lease is not None

@@ -70,10 +70,12 @@ def read_labels(
 
 
 def _given_classes(classes: Sequence[Any], right: set[Any]) -> list[Any]:
-    """Classes as the user names them, as numbers if the targets are numbers."""
+    """Classes as the user or the model names them, as numbers or text if the targets are."""
     levels = [_name(one) for one in classes]
     if right and all(isinstance(one, int | float) for one in right):
         levels = [_number(one) for one in levels]
+    elif right and all(isinstance(one, str) for one in right):
+        levels = [str(one) for one in levels]
     if len(set(levels)) != len(levels):
         raise InputError("classes", list(classes), "different labels")
     return levels

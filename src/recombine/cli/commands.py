@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
@@ -56,6 +57,10 @@ def run() -> int:
 
     The exit code.
     """
+    format_before, warnings.formatwarning = (
+        warnings.formatwarning,
+        _warning_line,
+    )  # without a line of our code
     try:
         code = app(standalone_mode=False)
     except typer.Abort as error:
@@ -78,7 +83,13 @@ def run() -> int:
             typer.echo(message, err=True, nl=bool(message))
             return 2
         return _failure(" ".join(message.split()), 2) if message else 2
+    finally:
+        warnings.formatwarning = format_before
     return code if isinstance(code, int) else 0
+
+
+def _warning_line(message: Warning | str, *_: object, **__: object) -> str:
+    return f"warning: {message}\n"
 
 
 def _failure(line: str, code: int) -> int:

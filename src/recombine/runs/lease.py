@@ -128,6 +128,8 @@ def remove_if_stale(path: Path, *, stale_after: float = STALE_AFTER) -> None:
     stale lease by a live one, that one is put back.
     """
     try:
+        if path.is_symlink():  # not ours; where it leads to nothing, nobody could ever release it
+            path.unlink()
         stale = path.read_bytes()
         if not _is_stale(path, stale, stale_after):
             return
@@ -152,7 +154,7 @@ def _owner(content: bytes) -> Owner | None:
     try:
         data = json.loads(content)
         owner = Owner(data["place"], data["pid"], data["started"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     is_valid = isinstance(owner.place, str) and type(owner.pid) is int and isinstance(owner.started, str)
     return owner if is_valid and owner.pid > 0 else None
