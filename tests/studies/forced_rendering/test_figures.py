@@ -86,7 +86,7 @@ class MadeUp:
         return {f"kernel_{f}_{side}": self.near(1e-3) for f in families for side in ("in", "out")}
 
     def output_images(self, *, cells: Any) -> Values:
-        return {"pictures": self.images(cells), "picture_targets": self.pictures(cells)}
+        return {"pictures": self.images(cells), "picture_targets": self.images(cells)}
 
     def superposed_images(self, *, cells: Any) -> Values:
         return {"super_pictures": np.stack([self.images(cells)] * 3, axis=2)}

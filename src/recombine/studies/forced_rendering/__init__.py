@@ -16,7 +16,8 @@ def cost(trial: Trial) -> float:
     width, depth = settings.get("width", 128), settings.get("depth", 2)
     rows = dict(trial.task.settings).get("train") or 500
     steps = trial.recipe.steps_for(rows)
-    size = settings.get("size", 28) / 28
+    pixels = settings.get("size")
+    size = (pixels if isinstance(pixels, int) else 28) / 28  # a render net draws each factor at its own size
     per_step = {
         "cnn_decoder": 0.07 * (width / 32) ** 1.4 * depth / 4 * size**2,
         "mlp": 0.0008 + 0.0014 * (width / 256) ** 2,
