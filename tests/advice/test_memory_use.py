@@ -84,3 +84,13 @@ def test_free_memory_is_known_or_assumed(monkeypatch):
 
 def _gone(*_, **__):
     raise OSError
+
+
+def test_forecasts_that_would_take_very_long_are_refused():
+    """Without this, two factors of 3000 levels took several minutes."""
+    rng = np.random.default_rng(0)
+    cells = np.unique(np.stack([rng.integers(0, 3000, 20_000) for _ in range(2)], axis=1), axis=0)
+    with pytest.raises(
+        InputError, match=r"fewer levels in all: the forecast would solve for .* at most 4,000"
+    ):
+        memory_use.check_memory(cells, 100, (3000, 3000), (1,))

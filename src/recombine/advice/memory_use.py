@@ -1,4 +1,4 @@
-"""How much memory the advice takes, so that tables that do not fit are refused before anything is allocated."""
+"""How much memory and time the advice takes, so that tables that take too much are refused beforehand."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ MAX_KERNEL_FACTORS = 16
 """Factors whose sets have kernels: 2^16 similarities take a second, 2^20 a minute."""
 MAX_WORK = 50_000_000
 """Cells of interest times sets of factors; every set of every cell is looked up, which takes about a minute here."""
+MAX_EFFECTS = 4000
+"""Effects that the forecast solves for at once; 4000 take about a minute on one core, 12,000 half an hour."""
 DEFAULT_FREE = 4 * 2**30
 """Bytes that are assumed to be free where the system does not say."""
 _BASES, _CHUNKS = 4.5, 3.0
@@ -61,13 +63,15 @@ def check_memory(
         effects = grid_rank(sizes, order)
         reason = f"{effects:,} effects take {_size(design)}, {_size(free)} are free"
         raise InputError("order", order, f"{way}: {reason}")
+    levels = f"{len(sizes)} factors of {'/'.join(map(str, sizes))} levels"
+    solving = 0 if uses_exact_kernel(len(train), n_targets) else solved_effects(train, sizes)
+    if solving > MAX_EFFECTS:
+        reason = f"the forecast would solve for {solving:,} effects, at most {MAX_EFFECTS:,} are feasible"
+        raise InputError("factors", levels, f"fewer levels in all: {reason}")
     solved = forecast(train, n_targets, sizes)
     if solved + rows + cells > free:
-        raise InputError(
-            "factors",
-            f"{len(sizes)} factors of {'/'.join(map(str, sizes))} levels",
-            f"fewer levels in all: the forecast takes {_size(solved + rows + cells)}, {_size(free)} are free",
-        )
+        reason = f"the forecast takes {_size(solved + rows + cells)}, {_size(free)} are free"
+        raise InputError("factors", levels, f"fewer levels in all: {reason}")
 
 
 def elimination(sizes: Sequence[int], order: int, cells: int) -> float:
@@ -86,9 +90,14 @@ def forecast(train: np.ndarray, n_targets: int, sizes: Sequence[int]) -> float:
     """Bytes to forecast the leak; see `recombine.theory.retention`."""
     if uses_exact_kernel(len(train), n_targets):
         return 24.0 * len(train) * (len(train) + BLOCK)
+    effects = solved_effects(train, sizes)
+    return effects * (12.0 * effects + 8 * BLOCK)
+
+
+def solved_effects(train: np.ndarray, sizes: Sequence[int]) -> int:
+    """Levels and combinations of levels whose effects the forecast of the leak solves for."""
     order = feature_order(train, sizes)
-    columns = float(Conjunctions.of(train, sizes, order=order, min_order=1).starts[-1])
-    return columns * (12 * columns + 8 * BLOCK)
+    return int(Conjunctions.of(train, sizes, order=order, min_order=1).starts[-1])
 
 
 def free_memory() -> float:
