@@ -13,9 +13,10 @@ from benchmarks import peers, slot_peers
 from benchmarks.measure import Row, cpu_seconds, in_turns, median_ratio
 from benchmarks.training import Case, compiled
 from recombine.parts import Part
-from recombine.studies.interaction_asymmetry.arms import lines, sprites
-from recombine.studies.interaction_asymmetry.arms.shared import BETA, ERROR_WEIGHT, PEAK, recipe
+from recombine.studies.interaction_asymmetry import table1_line_world as lines
+from recombine.studies.interaction_asymmetry import table1_sprites as sprites
 from recombine.studies.interaction_asymmetry.slot_probes import decoder_interaction, slot_quality
+from recombine.studies.interaction_asymmetry.slot_training import BETA, PEAK, slot_recipe
 from recombine.tasks import SceneTask, line_world
 from recombine.tasks import sprites as sprite_world
 
@@ -33,7 +34,7 @@ def line_steps(*, repeats: int, steps: int = LINE_STEPS) -> list[Row]:
     torch.manual_seed(0)
     module = case.peer()
     optimiser = torch.optim.Adam(module.parameters(), lr=PEAK)
-    balance = {"error": ERROR_WEIGHT, "alpha": alpha.weight, "beta": BETA, "warmup": alpha.warmup}
+    balance = {"error": lines.ERROR_WEIGHT, "alpha": alpha.weight, "beta": BETA, "warmup": alpha.warmup}
 
     def eager() -> None:
         batches = peers.shuffled(len(case.task.train), case.recipe.batch or 0, steps)
@@ -50,7 +51,9 @@ def line_steps(*, repeats: int, steps: int = LINE_STEPS) -> list[Row]:
 
 def line_case(steps: int, *, rows: int = 2000) -> Case:
     """The arm with both penalties."""
-    how = recipe("quick", steps, alpha=lines.ALPHA, beta=BETA, record_rows=64)
+    how = replace(
+        slot_recipe(steps, alpha=lines.ALPHA, beta=BETA, error_weight=lines.ERROR_WEIGHT), record_rows=64
+    )
     return Case(
         "line world, both penalties, batch 64",
         lines.line_net("quick", variational=True),
@@ -64,7 +67,8 @@ def line_case(steps: int, *, rows: int = 2000) -> Case:
 def sprite_steps(*, repeats: int, steps: int = SPRITE_STEPS) -> list[Row]:
     """A step on small sprites with both penalties, with all pixels and with some of them."""
     task = small_sprites(rows=256, test=1)
-    how = recipe("quick", steps, alpha=sprites.SMALL_ALPHA, beta=BETA, record_rows=1)
+    how = slot_recipe(steps, alpha=sprites.SMALL_ALPHA, beta=BETA, error_weight=sprites.ERROR_WEIGHT)
+    how = replace(how, record_rows=1)
     whole = Case(
         "sprites 16 × 16, both penalties, batch 64",
         sprites.small_net(variational=True),

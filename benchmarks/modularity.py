@@ -12,6 +12,8 @@ from benchmarks.measure import Row, in_turns, median_ratio
 TIMES_PLAIN, TIMES_PYTORCH, MINUTES = 1.5, 8, 4
 """The goals: at most, at least, at most."""
 NAME = "4-32-32-32-4 leaky, batch 200"
+REGIMES = ("Noise0", "Noise1", "Noise2", "L2", "L1 1e-3", "Act", "WA", "WA sigmoid", "WA tanh")
+"""The nine regimes of the authors' notebook."""
 
 
 def steps(*, repeats: int) -> list[Row]:
@@ -50,9 +52,10 @@ def steps(*, repeats: int) -> list[Row]:
 def regimes(*, jobs: int = 2) -> Row:
     """The nine published regimes with three seeds each, 50,000 steps, in worker processes from an empty store."""
     from recombine.runs import Store, execute
-    from recombine.studies.poisson_modularity.arms.sine import regime_trials
+    from recombine.studies import load
 
-    trials = regime_trials()
+    arms = load("poisson-modularity").arms("quick")
+    trials = [trial for name in REGIMES for trial in arms[name].trials(seeds=3)]
     runs = sum(len(trial.seeds) for trial in trials)
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()

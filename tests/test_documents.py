@@ -88,3 +88,11 @@ def test_readme_commands_exist():
 
     for line in re.findall(r"^recombine (\w+)", README, flags=re.MULTILINE):
         assert CliRunner().invoke(app, [line, "--help"]).exit_code == 0, line
+
+
+def test_readme_shows_the_headlines_as_the_results_do():
+    """Both tables come from one run; whoever makes the results anew copies them."""
+    overview = (ROOT / "docs" / "results" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \|.*$", README, flags=re.MULTILINE)
+    assert rows
+    assert rows == re.findall(r"^\| \d+ \|.*$", overview, flags=re.MULTILINE)

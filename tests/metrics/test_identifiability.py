@@ -29,3 +29,18 @@ def test_slots_that_hold_concepts_mixtures_and_nothing() -> None:
 def test_slots_that_cannot_be_matched(inferred: tuple[int, ...], true: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="slots: got"):
         slot_identifiability(np.ones(inferred), np.ones(true))
+
+
+def test_a_penalty_chosen_by_cross_validation_decodes_what_a_strong_one_smooths_away() -> None:
+    """A bent slot needs a weak penalty; noise needs a strong one, and its R² stays near 0."""
+    z = RNG.uniform(-1, 1, size=(400, 2, 1))
+    bent = np.concatenate([np.sign(z) * np.abs(z) ** 3, z], axis=2)[:, :, :1]
+    fixed = slot_identifiability(bent, z)
+    chosen = slot_identifiability(bent, z, penalties=(1e-4, 1e-2, 1.0, 100.0))
+    assert chosen["matched"].min() > fixed["matched"].min()
+    assert chosen["crossed"].max() < 0.1
+
+
+def test_penalties_are_positive() -> None:
+    with pytest.raises(InputError, match="penalties: got"):
+        slot_identifiability(np.ones((9, 2, 2)), np.ones((9, 2, 2)), penalties=(0.0,))

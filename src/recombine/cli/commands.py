@@ -20,12 +20,12 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast, and shows flags without a type
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command, summary in (  # summaries fit on a line of 80 columns; None: the docstring does
+for command, summary in (  # summaries fit on a line of 80 columns
     (studies.demo, "Watch a decoder fail on unseen combinations, and two remedies."),
     (advise.advise, "Say what a data split determines about unseen combinations."),
     (audit.audit, "Say whether a model handles unseen combinations, and why not."),
     (modularity.modularity, "Report whether a net's weights fall into modules."),
-    (studies.reproduce, None),
+    (studies.reproduce, "Run a paper's headline claims and decide each of them."),
     (studies.claims, "List the papers' claims and the verdicts from stored results."),
     (studies.report, "Write a study's page from stored results."),
 ):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +25,9 @@ from recombine.cli.shared import (
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
-    from recombine.studies import Reproduction
+    from recombine.runs import Trial
+    from recombine.studies import Reproduction, Study
+    from recombine.studies.trial_progress import TrialProgress
 
 
 def demo(
@@ -52,15 +56,34 @@ def demo(
         say(f"\nReport: {page}        Next: recombine advise --help · recombine reproduce --help")
 
 
+StudyArgument = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study's name, or `all`; `recombine claims` lists them.")
+]
+
+
 def reproduce(
-    study: Annotated[
-        str, typer.Argument(metavar="STUDY", help="A study's name; `recombine claims` lists them.")
-    ],
+    study: StudyArgument,
     scale: ScaleOption = "quick",
     seed_offset: OffsetOption = 0,
     claim: Annotated[
-        list[str] | None, typer.Option("--claim", metavar="NUMBER", help="Only this claim; can be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--claim", metavar="NUMBER", help="This claim instead of the headlines; can be repeated."
+        ),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All claims that the scale can decide, not only the headlines.")
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds", metavar="N", help="Seeds per arm, instead of the number that the study sets."
+        ),
+    ] = None,
+    until_decided: Annotated[
+        bool,
+        typer.Option("--until-decided", help="Judge at 7, 12 and 20 seeds; only open claims get more seeds."),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the store already has.")] = False,
     out: Annotated[
         Path | None,
@@ -73,36 +96,42 @@ def reproduce(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a paper's experiments and decide its claims."""
+    """Run a paper's headline claims (or all of them) and decide each by its effect and interval."""
     from recombine import studies
     from recombine.report import print_document
     from recombine.runs import Store
-    from recombine.studies.results_page import results_document
+    from recombine.studies.results_page import terminal_document
     from recombine.studies.trial_progress import TrialProgress
 
-    chosen = studies.load(study)
+    chosen = _studies(study, together_with={"--claim": claim, "--out": out})
     check_page_path(out)
     keeps_results(store)
-    with TrialProgress(chosen.cost, quiet=quiet) as shown:
-        reproduction = studies.reproduce(
-            chosen,
-            scale=scale,
-            seed_offset=seed_offset,
-            claims=claim or (),
-            store=Store(store),
-            jobs=jobs,
-            fresh=fresh,
-            on_event=shown,
-            on_plan=lambda trials: shown.expect({chosen.name: trials}),
-        )
-    document = results_document(reproduction, figures=out is not None, quiet=quiet)
+    results = []
+    for one in chosen:
+        with TrialProgress(one.cost, quiet=quiet) as shown:
+            expect = partial(_expect, shown, one.name)
+            result = studies.reproduce(
+                one,
+                scale=scale,
+                seed_offset=seed_offset,
+                claims=claim or (),
+                everything=everything,
+                seeds=seeds,
+                until_decided=until_decided,
+                store=Store(store),
+                jobs=jobs,
+                fresh=fresh,
+                on_event=shown,
+                on_plan=expect,
+            )
+        results.append(result)
+        if not as_json:
+            print_document(terminal_document(result))
+            say(f"\n{closing_line(result, out, store)}\n")
     if as_json:
-        say_json(reproduction.to_dict())
-    else:
-        print_document(document)
-        say(f"\n{closing_line(reproduction, out, store)}")
+        say_json([result.to_dict() for result in results] if study == ALL else results[0].to_dict())
     if out is not None:
-        document.write(out)
+        results[0].document().write(out)
 
 
 def claims(
@@ -116,10 +145,9 @@ def claims(
     from recombine.runs import Store
     from recombine.studies.results_page import claims_table
 
-    names = [study] if study is not None else list(studies.STUDIES)
-    results = [studies.recall(name, scale=scale, store=Store(store)) for name in names]
+    results = [studies.recall(one, scale=scale, store=Store(store)) for one in _studies(study or ALL)]
     if as_json:
-        say_json([result.listing() for result in results])
+        say_json([result.to_dict() for result in results])
         return
     for result in results:
         say(f"{result.study.name} · {result.study.reference}\n")
@@ -127,54 +155,80 @@ def claims(
 
 
 def report(
-    study: Annotated[
-        str, typer.Argument(metavar="STUDY", help="A study's name; `recombine claims` lists them.")
-    ],
+    study: StudyArgument,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="A .html or .md file (default: STUDY.html here)."),
+        typer.Option(
+            "--out",
+            metavar="PATH",
+            help="A .html or .md file (default: STUDY.html here); with `all`, a folder for one page per study.",
+        ),
     ] = None,
     scale: ScaleOption = "quick",
     seed_offset: OffsetOption = 0,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds", metavar="N", help="Seeds per arm, instead of the number that the study sets."
+        ),
+    ] = None,
     compare: Annotated[
         int | None,
         typer.Option(
-            "--compare",
-            metavar="N",
-            help="Also show the stored results with this seed offset, for comparison.",
+            "--compare", metavar="N", help="Show the stored results with this seed offset side by side."
         ),
     ] = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a study's page with claims and figures from stored results; nothing is run."""
-    from recombine import studies
+    """Write a study's page with claims, figures and numbers per seed from stored results; nothing is run."""
     from recombine.runs import Store
-    from recombine.studies.results_page import results_document
+    from recombine.studies.results_files import write_overview, write_results
 
-    chosen = studies.load(study)
-    check_page_path(out)
+    chosen = _studies(study)
+    if study != ALL:
+        check_page_path(out)
     opened = Store(store)
-    result = studies.recall(chosen, scale=scale, seed_offset=seed_offset, store=opened)
-    if not result.evidence:
-        raise InputError(
-            "store", str(opened.path), f"results of {study}; run `recombine reproduce {study}` first"
-        )
-    others: list[tuple[str, int]] = [(s, seed_offset) for s in studies.SCALES if s not in {scale, "smoke"}]
-    others += [(scale, compare)] if compare is not None and compare != seed_offset else []
-    more = [studies.recall(chosen, scale=s, seed_offset=offset, store=opened) for s, offset in others]
-    document = results_document(result, more=[other for other in more if other.evidence], quiet=quiet)
-    path = document.write(out or Path(f"{study}.html"))
+    options: dict[str, Any] = {"scale": scale, "seed_offset": seed_offset, "seeds": seeds, "compare": compare}
+    results = []
+    for one in chosen:
+        path = out or Path(f"{one.name}.html")
+        if study == ALL:
+            path = (out or Path("results")) / f"{one.name}.md"
+        results.append(write_results(one, path, store=opened, quiet=quiet, **options))
+        if not as_json:
+            say(closing_line(results[-1], path, store))
+    if study == ALL:
+        write_overview(results, (out or Path("results")) / "README.md")
     if as_json:
-        say_json(result.to_dict() | {"page": str(path)})
-    else:
-        say(closing_line(result, path, store))
+        say_json([result.to_dict() for result in results] if study == ALL else results[0].to_dict())
+
+
+ALL = "all"
+
+
+def _studies(name: str, *, together_with: Mapping[str, object] | None = None) -> list[Study]:
+    """The studies that a command was asked for; `all` does not go together with options for one study."""
+    from recombine import studies
+
+    if name != ALL:
+        return [studies.load(name)]
+    for option, value in (together_with or {}).items():
+        if value:
+            raise InputError(option, value, "one study, not `all`")
+    return [studies.load(known) for known in studies.STUDIES]
+
+
+def _expect(shown: TrialProgress, label: str, trials: Sequence[Trial]) -> None:
+    shown.expect({label: trials})
 
 
 def closing_line(reproduction: Reproduction, page: Path | None, store: Path | None = None) -> str:
-    """How many claims hold, and where the page is or how to get it."""
-    counts = " · ".join(f"{reproduction.count(word)} {word}" for word in ("holds", "fails", "undecided"))
+    """How many claims have which verdict, and where the page is or how to get it."""
+    from recombine.studies import VERDICTS
+
+    counts = " · ".join(f"{reproduction.count(name)} {name}" for name in VERDICTS if reproduction.count(name))
     where = f"Full page: {page}"
     if page is None:
         options = {

@@ -1,23 +1,44 @@
-"""One package per paper: its experiments, its claims and its figures."""
+"""One package per paper: its sections, each with its experiments, claims and figures."""
 
-from recombine.studies.claims import SCALES, Arm, Claim, Condition, Evidence, Outcome, Scale, Verdict
+from recombine.studies.claim import Amendment, Claim, Outcome
+from recombine.studies.evidence import SCALES, Arm, ArmPlan, ArmPlans, Evidence, Scale
+from recombine.studies.measurement import Cases, PerSeed, Successes, Unpaired
+from recombine.studies.quantity import Quantity, described, deviation, difference, rate, ratio
 from recombine.studies.reproduction import Reproduction, recall, reproduce
-from recombine.studies.study import STUDIES, Drawing, Study, load
+from recombine.studies.study import STUDIES, Drawing, Study, StudySection, Tabulation, load
+from recombine.studies.verdict import VERDICTS, Verdict, VerdictName, judge
 
 __all__ = [
     "SCALES",
     "STUDIES",
+    "VERDICTS",
+    "Amendment",
     "Arm",
+    "ArmPlan",
+    "ArmPlans",
+    "Cases",
     "Claim",
-    "Condition",
     "Drawing",
     "Evidence",
     "Outcome",
+    "PerSeed",
+    "Quantity",
     "Reproduction",
     "Scale",
     "Study",
+    "StudySection",
+    "Successes",
+    "Tabulation",
+    "Unpaired",
     "Verdict",
+    "VerdictName",
+    "described",
+    "deviation",
+    "difference",
+    "judge",
     "load",
+    "rate",
+    "ratio",
     "recall",
     "reproduce",
 ]

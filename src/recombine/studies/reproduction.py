@@ -11,18 +11,22 @@ from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.report import Document, Report
 from recombine.runs import Store, Trial, execute
-from recombine.studies.claims import Arm, Claim, Evidence, Outcome, Scale
-from recombine.studies.study import Arms, Study, check_scale, load, shift_seeds
+from recombine.studies.claim import Claim, Outcome
+from recombine.studies.evidence import Arm, ArmPlans, Evidence, Scale
+from recombine.studies.study import Study, check_scale, load
 from recombine.studies.trial_progress import plural
+from recombine.studies.verdict import LOOK_LEVEL, LOOKS, VERDICTS, Verdict, VerdictName
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+MAX_SEEDS_PER_ARM = 1000
+
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Report):
-    """A study that has been run: the evidence, and the verdict on every claim.
+    """A study that has been run: the evidence, and the verdict on every claim that was asked for.
 
     `str` gives the claims as a table for the terminal, `page()` the whole results page with its figures.
     """
@@ -40,14 +44,13 @@ class Reproduction(Report):
         """All seeds of the evidence, in order."""
         return sorted({seed for arm in self.evidence.values() for seed in arm.seeds})
 
-    def count(self, word: str) -> int:
+    def count(self, verdict: VerdictName) -> int:
         """The number of claims with this verdict."""
-        return sum(outcome.word == word for outcome in self.outcomes)
+        return sum(outcome.verdict.name == verdict for outcome in self.outcomes)
 
-    def listing(self) -> dict[str, Any]:
-        """The claims with their verdicts alone, as `recombine claims --json` prints them."""
-        claims = [outcome.claim.to_dict() | {"verdict": outcome.word} for outcome in self.outcomes]
-        return {"study": self.study.name, "scale": self.scale, "claims": claims}
+    def outcome(self, id: str) -> Outcome | None:
+        """The outcome of one claim; `None` if it was not asked for."""
+        return next((outcome for outcome in self.outcomes if outcome.claim.id == id), None)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form that `recombine reproduce --json` prints."""
@@ -61,28 +64,41 @@ class Reproduction(Report):
         }
 
     def table(self) -> pl.DataFrame:
-        """One row per claim: statement, source, published and measured value, range over seeds, and verdict."""
+        """One row per claim: statement, quantity, published value, estimate with interval, seeds and verdict."""
         import polars as pl
 
         schema = {
             "id": pl.String,
             "statement": pl.String,
             "source": pl.String,
-            "published": pl.String,
-            "measured": pl.Float64,
+            "kind": pl.String,
+            "headline": pl.Boolean,
+            "quantity": pl.String,
+            "no_effect": pl.Float64,
+            "magnitude": pl.Float64,
+            "published": pl.Float64,
+            "estimate": pl.Float64,
             "low": pl.Float64,
             "high": pl.Float64,
+            "level": pl.Float64,
             "n_seeds": pl.Int64,
+            "n_excluded": pl.Int64,
+            "favourable": pl.Int64,
             "verdict": pl.String,
-            "exploratory": pl.Boolean,
-            "detail": pl.String,
+            "note": pl.String,
         }
         rows = []
         for outcome in self.outcomes:
             row = outcome.to_dict()
-            low, high = row.pop("spread") or (None, None)
-            rows.append(row | {"low": low, "high": high})
+            low, high = row["interval"] or (None, None)
+            rows.append({name: (row | {"low": low, "high": high})[name] for name in schema})
         return pl.DataFrame(rows, schema=schema)
+
+    def per_seed(self) -> pl.DataFrame:
+        """Every number behind the verdicts: claim, quantity, sample, seed, value, and whether the seed counted."""
+        from recombine.studies.per_seed import per_seed_table
+
+        return per_seed_table([self])
 
     def document(self) -> Document:
         """The results page; all figures that the evidence allows are drawn."""
@@ -91,8 +107,9 @@ class Reproduction(Report):
         return results_document(self)
 
     def figure(self) -> Figure:
-        """The study's first figure that the evidence allows."""
-        for drawing in self.study.drawings:
+        """The figure of the paper's message, or else the first one that the evidence allows."""
+        drawings = sorted(self.study.drawings, key=lambda d: d.name != self.study.main_figure)
+        for drawing in drawings:
             if all(name in self.evidence for name in drawing.needs):
                 return drawing.draw(self.evidence)
         raise InputError(
@@ -100,12 +117,12 @@ class Reproduction(Report):
         )
 
     def __str__(self) -> str:
-        from recombine.studies.results_page import results_document
+        from recombine.studies.results_page import terminal_document
 
-        return results_document(self, figures=False).text()
+        return terminal_document(self).text()
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{self.count(word)} {word}" for word in ("holds", "fails", "undecided"))
+        counts = ", ".join(f"{self.count(name)} {name}" for name in VERDICTS if self.count(name))
         return f"Reproduction({self.study.name}, scale {self.scale}, {plural(len(self.seeds), 'seed')}: {counts})"
 
 
@@ -115,95 +132,148 @@ def reproduce(
     scale: str = "quick",
     seed_offset: int = 0,
     claims: Sequence[str] = (),
+    everything: bool = False,
+    seeds: int | None = None,
+    until_decided: bool = False,
     store: Store | None = None,
     jobs: int = 0,
     fresh: bool = False,
     on_event: Callable[[Any], None] | None = None,
     on_plan: Callable[[Sequence[Trial]], None] | None = None,
 ) -> Reproduction:
-    """Runs a study's trials, or reads them from the store, and decides its claims.
+    """Runs a study's headline claims, or reads their trials from the store, and decides them.
 
     **Arguments:**
 
     - `study`: a study's name, such as `"forced-rendering"`, or a `Study`.
     - `scale`: `"smoke"`, `"quick"` or `"paper"`.
     - `seed_offset`: added to every seed; another offset is an independent replication.
-    - `claims`: ids of claims; by default all claims, except that scale quick leaves out the arms that run only on
-        request.
+    - `claims`: ids of claims to run instead of the headlines.
+    - `everything`: all claims that the scale can decide, except those that run only on request.
+    - `seeds`: how many seeds per arm, instead of the number that the study sets.
+    - `until_decided`: judge at 7, 12 and 20 seeds; only claims that are still open get more.
     - `store`, `jobs`, `fresh`, `on_event`: see `recombine.runs.execute`.
-    - `on_plan`: called with all trials before the first one runs.
+    - `on_plan`: called with all trials before they run; once per look with `until_decided`.
 
     ```python
     >>> from recombine import reproduce
     >>> from recombine.runs import Store
     >>> result = reproduce("forced-rendering", claims=["3"], store=Store(getfixture("tmp_path")))
     >>> result
-    Reproduction(forced-rendering, scale quick, 1 seed: 1 holds, 0 fails, 0 undecided)
+    Reproduction(forced-rendering, scale quick, 1 seed: 1 verified)
     >>> result.table()["verdict"].to_list()
-    ['holds']
+    ['verified']
 
     ```
     """
-    study = load(study)
-    known_scale = check_scale(scale)
-    if isinstance(seed_offset, bool) or not isinstance(seed_offset, int):
-        raise InputError("seed_offset", seed_offset, "a whole number")
+    study, known_scale, seeds = _checked(study, scale, seed_offset, seeds)
     if isinstance(claims, str) or not isinstance(claims, Sequence):
         raise InputError("claims", claims, 'a list of claim ids, such as ["4", "13"]')
-    chosen = [study.claim(id) for id in claims] or list(study.claims)
-    arms = shift_seeds(arms_to_run(study, known_scale, chosen, on_request=bool(claims)), seed_offset)
+    if until_decided and seeds is not None:
+        raise InputError("seeds", seeds, f"no number with until_decided, which looks at {LOOKS} seeds")
+    asked, to_run = chosen_claims(study, known_scale, claims, everything=everything)
+    store = store or Store()
     started = time.perf_counter()
-    if on_plan is not None:
-        on_plan([trial for trials in arms.values() for trial in trials])
-    evidence = gather(
-        arms, known_scale, store=store, jobs=jobs, cost=study.cost, fresh=fresh, on_event=on_event
-    )
-    outcomes = tuple(claim.judge(evidence) for claim in chosen)
-    return Reproduction(
-        study, known_scale, seed_offset, evidence, outcomes, time.perf_counter() - started, jobs
-    )
+
+    def run(claims: Sequence[Claim], seeds: int | None) -> Evidence:
+        plans = needed_arms(study, known_scale, claims)
+        arms = {name: plan.trials(seeds=seeds, offset=seed_offset) for name, plan in plans.items()}
+        if on_plan is not None:
+            on_plan([trial for group in arms.values() for trial in group])
+        options: dict[str, Any] = {"jobs": jobs, "cost": study.cost, "fresh": fresh, "on_event": on_event}
+        return gather(arms, known_scale, store=store, **options)
+
+    if until_decided:
+        evidence, outcomes = _look_until_decided(asked, to_run, run)
+    else:
+        evidence = run(to_run, seeds)
+        outcomes = [claim.decide(evidence) for claim in asked]
+    seconds = time.perf_counter() - started
+    return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, jobs)
+
+
+def _look_until_decided(
+    asked: Sequence[Claim], to_run: Sequence[Claim], run: Callable[[Sequence[Claim], int | None], Evidence]
+) -> tuple[Evidence, list[Outcome]]:
+    """Judges at the fixed numbers of seeds only, at the level that keeps 95% over all looks."""
+    outcomes: dict[str, Outcome] = {}
+    arms: dict[str, Arm] = {}
+    still_open = list(to_run)
+    for look in LOOKS:
+        evidence = run(still_open, look)
+        arms |= evidence
+        for claim in still_open:
+            outcomes[claim.id] = claim.decide(evidence, level=LOOK_LEVEL)
+        still_open = [claim for claim in still_open if outcomes[claim.id].verdict.name == "open"]
+        if not still_open:
+            break
+    everything = Evidence(arms, evidence.scale)
+    not_run = {claim.id: Outcome(claim, Verdict("not run"), None, evidence.scale) for claim in asked}
+    return everything, [outcomes.get(claim.id, not_run[claim.id]) for claim in asked]
 
 
 def recall(
-    study: str | Study, *, scale: str = "quick", seed_offset: int = 0, store: Store | None = None
+    study: str | Study,
+    *,
+    scale: str = "quick",
+    seed_offset: int = 0,
+    seeds: int | None = None,
+    store: Store | None = None,
 ) -> Reproduction:
     """Decides a study's claims from the stored results, without running anything."""
-    study, known_scale, store = load(study), check_scale(scale), store or Store()
+    study, known_scale, seeds = _checked(study, scale, seed_offset, seeds)
+    store = store or Store()
     started = time.perf_counter()
-    arms = shift_seeds(study.arms(known_scale), seed_offset)
+    plans = study.arms(known_scale)
+    arms = {name: plan.trials(seeds=seeds, offset=seed_offset) for name, plan in plans.items()}
     results = {trial: store.get(trial) for trials in arms.values() for trial in trials}
     complete = {name: trials for name, trials in arms.items() if all(results[trial] for trial in trials)}
-    evidence = _evidence(complete, results, known_scale)
-    outcomes = tuple(claim.judge(evidence) for claim in study.claims)
+    evidence = joined_evidence(complete, results, known_scale)
+    outcomes = tuple(claim.decide(evidence) for claim in study.claims)
     return Reproduction(study, known_scale, seed_offset, evidence, outcomes, time.perf_counter() - started, 0)
 
 
-def arms_to_run(study: Study, scale: Scale, claims: Sequence[Claim], *, on_request: bool) -> Arms:
-    """The arms that the claims need.
-
-    **Arguments:**
-
-    - `on_request`: the user asked for these claims by name. Otherwise scale quick leaves out what runs only on
-        request and what only scale paper can decide. Scale paper leaves out nothing.
-    """
-    arms = study.arms(scale)
-    needed = {
-        name
-        for claim in claims
-        if on_request or scale != "quick" or not (claim.on_request or claim.decided_at == "paper")
-        for name in (*claim.needs, *claim.also)
-        if name in arms
-    }
-    return {name: trials for name, trials in arms.items() if name in needed}
+def _checked(
+    study: str | Study, scale: str, seed_offset: int, seeds: int | None
+) -> tuple[Study, Scale, int | None]:
+    if isinstance(seed_offset, bool) or not isinstance(seed_offset, int) or seed_offset < 0:
+        raise InputError("seed_offset", seed_offset, "a whole number from 0 on")
+    if seeds is not None and (
+        isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= MAX_SEEDS_PER_ARM
+    ):
+        raise InputError("seeds", seeds, f"a whole number from 1 to {MAX_SEEDS_PER_ARM}")
+    return load(study), check_scale(scale), seeds
 
 
-def gather(arms: Arms, scale: Scale, *, store: Store | None = None, **options: Any) -> Evidence:
+def chosen_claims(
+    study: Study, scale: Scale, ids: Sequence[str] = (), *, everything: bool = False
+) -> tuple[list[Claim], list[Claim]]:
+    """The claims that are shown, and those among them that are run."""
+    if ids:
+        asked = [study.claim(id) for id in ids]
+        return asked, asked
+    asked = list(study.claims if everything else study.headlines)
+    return asked, [claim for claim in asked if claim.runs_by_default(scale)]
+
+
+def needed_arms(study: Study, scale: Scale, claims: Sequence[Claim]) -> ArmPlans:
+    """The arms that the claims need and that the scale has."""
+    needed = {name for claim in claims for name in (*claim.needs, *claim.also)}
+    return {name: plan for name, plan in study.arms(scale).items() if name in needed}
+
+
+def gather(
+    arms: Mapping[str, Sequence[Trial]], scale: Scale, *, store: Store | None = None, **options: Any
+) -> Evidence:
     """Runs the trials of all arms, or reads them from the store; `options` go to `recombine.runs.execute`."""
     trials = [trial for group in arms.values() for trial in group]
     results = execute(trials, store or Store(), **options)
-    return _evidence(arms, dict(zip(trials, results, strict=True)), scale)
+    return joined_evidence(arms, dict(zip(trials, results, strict=True)), scale)
 
 
-def _evidence(arms: Arms, results: Mapping[Trial, Any], scale: Scale) -> Evidence:
+def joined_evidence(
+    arms: Mapping[str, Sequence[Trial]], results: Mapping[Trial, Any], scale: Scale
+) -> Evidence:
+    """The results of all trials, joined by arm."""
     joined = {name: Arm.of([results[trial] for trial in trials]) for name, trials in arms.items()}
     return Evidence(joined, scale)

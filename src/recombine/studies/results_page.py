@@ -1,6 +1,6 @@
-"""A reproduction as a document: the claim table, the figures, and every number behind a verdict.
+"""A reproduction as a document: the headline table, the main figure, what was learned, then every section.
 
-The terminal shows the table of claims; a page shows all of it.
+The terminal shows the claims that were asked for, in the same columns.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import numpy as np
-
 from recombine._version import __version__
-from recombine.intervals import Estimate
+from recombine.intervals import interval
 from recombine.report import (
     Badge,
+    Block,
+    Bullets,
     Column,
-    Details,
     Document,
     Picture,
     Row,
@@ -24,82 +23,263 @@ from recombine.report import (
     bracket,
     duration,
     machine,
+    number,
+    percent,
     progress,
 )
-from recombine.report.document import Block, Tone
+from recombine.report.document import Tone
 from recombine.report.numbers import MISSING
-from recombine.studies.claims import Outcome
+from recombine.report.progress import ProgressDisplay
+from recombine.studies.claim import Claim, Outcome
+from recombine.studies.replication import Agreement, agreement
 from recombine.studies.reproduction import Reproduction
+from recombine.studies.study import Drawing, StudySection
 from recombine.studies.trial_progress import plural
+from recombine.studies.verdict import VERDICTS, VerdictName
 
-TONES: dict[str, Tone] = {"holds": "good", "fails": "bad", "undecided": "open"}
+TONES: dict[VerdictName, Tone] = {
+    "reproduced": "good",
+    "verified": "good",
+    "weaker": "open",
+    "open": "open",
+    "described": "open",
+    "not run": "open",
+    "contradicted": "bad",
+    "violated": "bad",
+}
+HOW_VERDICTS_ARE_REACHED = (
+    "The estimate is the median over seeds with its 95% order-statistic interval. **reproduced**: the interval "
+    'excludes "no effect" on the side the paper claims, and the estimate reaches the published size (half of the '
+    "published effect where the paper gives no bound). **weaker**: the direction holds, the size does not. **open**: "
+    'the interval contains "no effect". **contradicted**: it lies on the other side. Exact statements are '
+    "**verified** or **violated**."
+)
+
+
+def terminal_document(reproduction: Reproduction) -> Document:
+    """The claims that were asked for, with how they were run and what came out."""
+    outcomes = reproduction.outcomes
+    what = "headline claims" if all(outcome.claim.headline for outcome in outcomes) else "claims"
+    run = f"scale {reproduction.scale} · {plural(len(reproduction.seeds), 'seed')}"
+    if reproduction.jobs:
+        run += f" · {_time(reproduction)}"
+    lead = f"{reproduction.study.name} · {what} · {run}"
+    return Document(reproduction.study.title, lead, [Section("", [outcomes_table(outcomes)])])
 
 
 def results_document(
     reproduction: Reproduction,
     *,
-    more: Sequence[Reproduction] = (),
+    replication: Reproduction | None = None,
+    at_paper_scale: Reproduction | None = None,
+    per_seed_file: str = "",
     figures: bool = True,
     quiet: bool = False,
 ) -> Document:
-    """The document of a study that has been run.
+    """The results page of a study that has been run.
 
     **Arguments:**
 
-    - `more`: runs of the same study at other scales or with other seeds, each shown in a separate section.
-    - `figures`: whether to draw the figures, which only pages show.
+    - `replication`: the same study with other seeds; its verdicts are shown side by side.
+    - `at_paper_scale`: the same study at the published sizes; its verdicts are shown where there are some.
+    - `per_seed_file`: the file with the numbers per seed, to link to.
+    - `figures`: whether to draw the figures.
     - `quiet`: show no progress while drawing.
     """
     study = reproduction.study
-    sections = [Section("", [outcomes_table(reproduction.outcomes, sources=study.sources)])]
-    for other in more:
-        outcomes = [o for o in other.outcomes if o.verdict is not None and _is_new(o, other, reproduction)]
-        if outcomes:
-            blocks: list[Block] = [
-                outcomes_table(outcomes),
-                Details("The numbers behind these verdicts", [_numbers(outcome) for outcome in outcomes]),
-            ]
-            sections.append(Section(_heading(other, reproduction), blocks, where="page"))
-    for tabulation in study.tabulations:
-        if all(name in reproduction.evidence for name in tabulation.needs):
-            table = tabulation.fill(reproduction.evidence)
-            sections.append(Section(tabulation.title, [table], where="page"))
-    if figures:
-        sections.append(Section("Figures", _pictures(reproduction, quiet), where="page"))
-    findings: list[Block] = [f"**{claim.id}** {claim.finding}" for claim in study.claims if claim.finding]
-    if findings:
-        sections.append(Section("Findings", findings, where="page"))
-    numbers: list[Block] = [_numbers(outcome) for outcome in reproduction.outcomes if outcome.verdict]
-    if numbers:
-        sections.append(Section("The numbers behind the verdicts", numbers, where="page"))
-    footer = {
-        "Version": __version__,
-        "Scale": reproduction.scale,
-        "Seeds": ", ".join(map(str, reproduction.seeds)),
-        "Machine": machine(),
-        "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
-    }
-    if reproduction.jobs:
-        footer["Time"] = _time(reproduction)
-    return Document(study.title, _lead(reproduction), sections, footer)
+    others = [run for run in (replication, at_paper_scale) if run is not None and run.evidence]
+    headlines = [outcome for outcome in reproduction.outcomes if outcome.claim.headline]
+    evidence = reproduction.evidence
+    drawings = [d for d in study.drawings if all(name in evidence for name in d.needs)] if figures else []
+    with progress(quiet=quiet) as display:
+        pictures = _draw_all(drawings, reproduction, display)
+    sections = [Section("", [outcomes_table(headlines, others=others), HOW_VERDICTS_ARE_REACHED])]
+    if study.main_figure in pictures:
+        sections.append(Section("The message in one figure", [pictures.pop(study.main_figure)], where="page"))
+    if study.learned:
+        heading = "What we learned that the paper does not say"
+        sections.append(Section(heading, [Bullets(study.learned)], where="page"))
+    for section in study.sections:
+        blocks = _section_blocks(section, reproduction, others, pictures)
+        if blocks:
+            sections.append(Section(section.title, blocks, where="page"))
+    sections += [
+        Section(heading, blocks, where="page")
+        for heading, blocks in (
+            ("Amendments", _amendments(study.claims)),
+            ("Repeatability", _repeatability(reproduction, replication)),
+        )
+        if blocks
+    ]
+    if per_seed_file:
+        sentence = f"Every number per seed, so that you can apply another rule: `{per_seed_file}`."
+        sections.append(Section("Numbers per seed", [sentence], where="page"))
+    return Document(study.title, _lead(reproduction), sections, _footer(reproduction))
+
+
+def outcomes_table(outcomes: Sequence[Outcome], *, others: Sequence[Reproduction] = ()) -> Table:
+    """What the paper says, published and measured values, seeds and verdict; one more verdict per other run."""
+    columns = [
+        Column("#", "right"),
+        Column("the paper says"),
+        Column("published"),
+        Column("measured"),
+        Column("seeds"),
+        Column("verdict"),
+        *(Column(_run_name(other)) for other in others),
+    ]
+    rows = []
+    for outcome in outcomes:
+        entries: list[str | Badge] = [
+            outcome.claim.id,
+            outcome.claim.statement,
+            outcome.claim.published,
+            measured_text(outcome),
+            seeds_text(outcome),
+            _badge(outcome),
+        ]
+        for other in others:
+            theirs = other.outcome(outcome.claim.id)
+            if theirs is None or theirs.measurement is None:
+                entries.append(MISSING)
+            else:
+                entries.append(Badge(f"{theirs.verdict.name} {measured_text(theirs)}", _tone(theirs)))
+        rows.append(Row(entries))
+    return Table(columns, rows)
+
+
+def measured_text(outcome: Outcome) -> str:
+    """The estimate with its interval, `41x [36, 47]`; for exact statements the worst deviation."""
+    estimate, quantity = outcome.verdict.estimate, outcome.claim.quantity
+    if estimate is None:
+        return outcome.note
+    if quantity.kind == "deviation":
+        return number(estimate.value)
+    return bracket(estimate, unit={"ratio": "x", "rate": "%"}.get(quantity.kind, ""))
+
+
+def seeds_text(outcome: Outcome) -> str:
+    """How many of the seeds lie on the claimed side, `9/10`, and how many were left out."""
+    verdict = outcome.verdict
+    if verdict.estimate is None or outcome.claim.kind == "exact":
+        return MISSING
+    text = str(verdict.n_seeds) if verdict.favourable is None else f"{verdict.favourable}/{verdict.n_seeds}"
+    return f"{text} (-{verdict.n_excluded})" if verdict.n_excluded else text
+
+
+def _badge(outcome: Outcome) -> Badge:
+    text: str = outcome.verdict.name
+    if text == "open" and outcome.verdict.seeds_needed is not None:
+        text = f"open (needs {outcome.verdict.seeds_needed} seeds)"
+    if outcome.claim.reduced and outcome.scale != "paper" and outcome.measurement is not None:
+        text += ", reduced size"
+    return Badge(text, _tone(outcome))
+
+
+def _tone(outcome: Outcome) -> Tone:
+    return TONES[outcome.verdict.name]
+
+
+def _run_name(reproduction: Reproduction) -> str:
+    if reproduction.scale == "paper" and reproduction.seed_offset == 0:
+        return "scale paper"
+    return f"seeds from {reproduction.seed_offset}"
+
+
+def _section_blocks(
+    section: StudySection,
+    reproduction: Reproduction,
+    others: Sequence[Reproduction],
+    pictures: dict[str, Picture],
+) -> list[Block]:
+    """Claims with their findings, then the section's tables and figures."""
+    outcomes = [reproduction.outcome(claim.id) for claim in section.claims]
+    present = [outcome for outcome in outcomes if outcome is not None]
+    # Headlines stand in the table at the top already; every number appears once.
+    blocks: list[Block] = []
+    further = [outcome for outcome in present if not outcome.claim.headline]
+    if further:
+        blocks.append(outcomes_table(further, others=others))
+    blocks += [_account(outcome) for outcome in present if outcome.measurement is not None]
+    evidence = reproduction.evidence
+    for tabulation in section.tabulations:
+        if all(name in evidence for name in tabulation.needs):
+            blocks += [f"**{tabulation.title}**", tabulation.fill(evidence)]
+    return blocks + [pictures[d.name] for d in section.drawings if d.name in pictures]
+
+
+def _account(outcome: Outcome) -> str:
+    """What was measured, what qualifies it, and the finding, in one paragraph."""
+    claim, verdict, quantity = outcome.claim, outcome.verdict, outcome.claim.quantity
+    parts = [f"**{claim.id}. {claim.statement}** ({claim.source}). Measured: {quantity.name}"]
+    if claim.kind == "trained":
+        bounds = f"no effect: {number(quantity.no_effect)}"
+        if quantity.magnitude is not None:
+            bounds += f"; as published: {quantity.direction} {number(quantity.magnitude)}"
+        parts[0] += f" ({bounds})"
+    parts[0] += "."
+    if claim.kind == "exact":
+        parts.append(f"Tolerance {number(quantity.tolerance)}; {verdict.note}.")
+    if claim.reduced and outcome.scale != "paper":
+        parts.append(f"Reduced size: {claim.reduced}.")
+    supports = [f"{name} {bracket(interval(values))}" for name, values in outcome.supports().items()]
+    if supports:
+        parts.append(f"Next to it: {'; '.join(supports)}.")
+    if verdict.excluded:
+        left_out = ", ".join(f"{count} {reason}" for reason, count in verdict.excluded)
+        parts.append(f"Seeds left out: {left_out}.")
+    if verdict.name == "open":
+        parts.append(f"Open: {outcome.note}.")
+    if claim.reversal:
+        parts.append(f"It would have come out the other way if {claim.reversal}.")
+    if claim.finding:
+        parts.append(claim.finding)
+    return " ".join(parts)
+
+
+def _amendments(claims: Sequence[Claim]) -> list[Block]:
+    rows = [
+        Row([claim.id, amendment.old, amendment.new, amendment.reason, "yes" if amendment.seen else "no"])
+        for claim in claims
+        for amendment in claim.amendments
+    ]
+    if not rows:
+        return []
+    columns = [Column("#", "right"), *map(Column, ("before", "now", "why", "numbers seen before"))]
+    count = plural(len(rows), "amendment")
+    return [
+        f"Bounds and quantities are fixed before measuring; the {count} made since:",
+        Table(columns, rows),
+    ]
+
+
+def _repeatability(reproduction: Reproduction, replication: Reproduction | None) -> list[Block]:
+    if replication is None or not replication.evidence:
+        return []
+    found: Agreement = agreement(reproduction, replication)
+    text = (
+        f"With seeds from {replication.seed_offset} on, {found.same} of {found.decided} trained verdicts that are not "
+        f"open in either set agree"
+    )
+    text += f" ({percent(found.same / found.decided)})." if found.decided else "."
+    if found.reversed:
+        text += f" Reversed: {', '.join(found.reversed)}."
+    return [text]
 
 
 def _lead(reproduction: Reproduction) -> str:
-    """The paper, how it was run and what came out, in two sentences."""
-    n = len(reproduction.outcomes)
-    verbs = {
-        "holds": ("holds", "hold"),
-        "fails": ("fails", "fail"),
-        "undecided": ("is undecided", "are undecided"),
-    }
-    counts = ", ".join(
-        f"{reproduction.count(word)} {one if reproduction.count(word) == 1 else many}"
-        for word, (one, many) in verbs.items()
-    )
+    """The paper, how it was run and what came out, counted by kind of claim."""
+    kinds = []
+    for kind in ("trained", "exact", "described"):
+        outcomes = [o for o in reproduction.outcomes if o.claim.kind == kind]
+        counts = [(sum(o.verdict.name == name for o in outcomes), name) for name in VERDICTS]
+        words = ", ".join(f"{n} {name}" for n, name in counts if n)
+        if outcomes:
+            kinds.append(f"{plural(len(outcomes), f'{kind} claim')}: {words}")
     run = f"scale {reproduction.scale}, {plural(len(reproduction.seeds), 'seed')}"
     if reproduction.jobs:
         run += f", {_time(reproduction)}"
-    return f"{reproduction.study.reference}. Of {plural(n, 'claim')} ({run}), {counts}."
+    return f"{reproduction.study.reference}. {'; '.join(kinds)} ({run}). {reproduction.study.sources}".strip()
 
 
 def _time(reproduction: Reproduction) -> str:
@@ -107,101 +287,58 @@ def _time(reproduction: Reproduction) -> str:
     return f"{duration(reproduction.seconds)} on {processes}"
 
 
-def _heading(other: Reproduction, reproduction: Reproduction) -> str:
-    if other.seed_offset == reproduction.seed_offset:
-        return f"At scale {other.scale}"
-    return f"With other seeds, scale {other.scale} (seeds {other.seeds[0]} to {other.seeds[-1]})"
+def _footer(reproduction: Reproduction) -> dict[str, str]:
+    footer = {
+        "Version": __version__,
+        "Scale": reproduction.scale,
+        "Seeds": ", ".join(map(str, reproduction.seeds)),
+        "Machine": machine(),
+        "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+    return footer | ({"Time": _time(reproduction)} if reproduction.jobs else {})
 
 
-def _is_new(outcome: Outcome, other: Reproduction, reproduction: Reproduction) -> bool:
-    """Whether another run has other results for a claim; arms without training can be the same at every scale."""
-    for name in outcome.claim.needs:
-        mine, theirs = reproduction.evidence.get(name), other.evidence[name]
-        if mine is None or mine.seeds != theirs.seeds or mine.values.keys() != theirs.values.keys():
-            return True
-        if not all(np.array_equal(mine[key], theirs[key], equal_nan=True) for key in mine.values):
-            return True
-    return False
-
-
-def _pictures(reproduction: Reproduction, quiet: bool) -> list[Block]:
-    pictures: list[Block] = []
-    study, evidence = reproduction.study, reproduction.evidence
-    drawings = [d for d in study.drawings if all(name in evidence for name in d.needs)]
-    with progress(quiet=quiet) as display:
-        line = display.line("drawing", plural(len(drawings), "figure")) if drawings else None
-        for drawing in drawings:
-            figure = drawing.draw(evidence)
-            caption = f"**{drawing.title}** {drawing.caption}"
-            pictures.append(Picture(drawing.name, figure, caption, drawing.title, drawing.form))
-            if line is not None:
-                line.update(len(pictures) / len(drawings))
+def _draw_all(
+    drawings: Sequence[Drawing], reproduction: Reproduction, display: ProgressDisplay
+) -> dict[str, Picture]:
+    pictures: dict[str, Picture] = {}
+    line = display.line("drawing", plural(len(drawings), "figure")) if drawings else None
+    for drawing in drawings:
+        figure = drawing.draw(reproduction.evidence)
+        caption = f"**{drawing.title}** {drawing.caption}"
+        pictures[drawing.name] = Picture(drawing.name, figure, caption, drawing.title, drawing.form)
         if line is not None:
-            line.finish()
-    return pictures or ["There is nothing to draw yet: the arms that the figures show have not been run."]
+            line.update(len(pictures) / len(drawings))
+    if line is not None:
+        line.finish()
+    return pictures
 
 
-def _numbers(outcome: Outcome) -> str:
-    assert outcome.verdict is not None
-    return f"**{outcome.claim.id}** {outcome.claim.statement}. {outcome.verdict.detail}"
-
-
-def outcomes_table(outcomes: Sequence[Outcome], *, sources: str = "") -> Table:
-    """Claims with their source, published value, measured value and verdict.
-
-    **Arguments:**
-
-    - `sources`: the caption, which explains the words in the column of sources.
-    """
-    rows = []
-    for outcome in outcomes:
-        claim = outcome.claim
-        word = outcome.word + (" (exploratory)" if claim.exploratory and outcome.word != "undecided" else "")
-        remark = ""
-        if outcome.word == "fails" and outcome.verdict is not None:
-            remark = outcome.verdict.detail
-        elif outcome.word == "undecided":
-            remark = outcome.why
-        verdict = Badge(word, TONES[outcome.word])
-        entries: list[str | Badge] = [
-            claim.id,
-            claim.statement,
-            claim.source,
-            claim.published,
-            measured_text(outcome),
-            verdict,
-        ]
-        rows.append(Row(entries, remark=remark))
-    return Table([*_CLAIM_COLUMNS, Column("measured"), Column("verdict")], rows, caption=sources)
-
-
-def measured_text(outcome: Outcome) -> str:
-    """The measured number with its range over seeds, `41 [36, 47]`."""
-    verdict = outcome.verdict
-    if verdict is None:
-        return MISSING
-    low, high = verdict.spread
-    return bracket(Estimate(verdict.measured, low, high, n=verdict.n_seeds if low < high else 1))
+def overview_document(reproductions: Sequence[Reproduction]) -> Document:
+    """The headline tables of several studies on one page."""
+    sections = []
+    for reproduction in reproductions:
+        headlines = [outcome for outcome in reproduction.outcomes if outcome.claim.headline]
+        link = f"{reproduction.study.reference}. Full page: `{reproduction.study.name}.md`."
+        sections.append(Section(reproduction.study.name, [link, outcomes_table(headlines)]))
+    title = "The papers' headline claims, and what we measured"
+    return Document(title, HOW_VERDICTS_ARE_REACHED, sections, _footer(reproductions[0]))
 
 
 def claims_table(reproduction: Reproduction) -> Table:
-    """A study's claims, the scale that decides each, and the verdicts that the stored results already give."""
+    """A study's claims, what decides each, and the verdicts that the stored results already give."""
     rows = []
     for outcome in reproduction.outcomes:
         claim = outcome.claim
-        scale: str = claim.decided_at
-        if claim.on_request:
-            scale += f", on request ({claim.minutes:.0f} min)"
-        if claim.exploratory:
-            scale += " ?"
-        verdict = Badge(outcome.word, TONES[outcome.word]) if outcome.verdict is not None else MISSING
-        rows.append(Row([claim.id, claim.statement, claim.source, claim.published, scale, verdict]))
+        decided = claim.kind if claim.decided_at == "quick" else f"{claim.kind}, scale {claim.decided_at}"
+        if claim.minutes:
+            decided += f", {claim.minutes:.0f} min"
+        mark = f"{claim.id}*" if claim.headline else claim.id
+        verdict = _badge(outcome) if outcome.measurement is not None else MISSING
+        rows.append(Row([mark, claim.statement, claim.source, claim.published, decided, verdict]))
+    columns = [Column("#", "right"), *map(Column, ("claim", "source", "published", "decided by", "so far"))]
     caption = (
-        "?: exploratory; the threshold or the direction is ours. "
-        f"So far: the verdict from the results stored at scale {reproduction.scale}, – if there are none. "
-        f"{reproduction.study.sources}"
+        "*: a headline. So far: the verdict from the results stored at scale "
+        f"{reproduction.scale}, – if there are none. {reproduction.study.sources}"
     ).strip()
-    return Table([*_CLAIM_COLUMNS, Column("decided at"), Column("so far")], rows, caption=caption)
-
-
-_CLAIM_COLUMNS = (Column("#", "right"), Column("claim"), Column("source"), Column("published"))
+    return Table(columns, rows, caption=caption)

@@ -1,16 +1,17 @@
-"""What a study is: the trials, claims and figures of one paper, and the list of all studies."""
+"""What a study is: the sections of one paper, each with its arms, claims and figures, and the list of all studies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from recombine.errors import InputError
 from recombine.runs import Trial
-from recombine.studies.claims import SCALES, Claim, Evidence, Scale
+from recombine.studies.claim import Claim
+from recombine.studies.evidence import SCALES, ArmPlan, ArmPlans, Evidence, Scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,9 +25,6 @@ STUDIES = {
     "interaction-asymmetry": "recombine.studies.interaction_asymmetry",
 }
 """The studies by name, with the module that defines each. A module is imported when its study is loaded."""
-
-Arms = Mapping[str, tuple[Trial, ...]]
-"""The trials of each arm by the arm's name. The trials of one arm differ only in their seeds."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,31 @@ class Tabulation:
 
 
 @dataclass(frozen=True)
-class Study:
-    """One paper as experiments, claims and figures.
+class StudySection:
+    """One section or figure of a paper.
 
     **Arguments:**
 
-    - `arms`: from a scale to all experimental arms by name, for seed offset 0.
+    - `title`: what the section is about, with the paper's figure or section number.
+    - `arms`: from a scale to the arms that this section adds. Its claims may use the arms of other sections, too.
+    """
+
+    title: str
+    _: KW_ONLY
+    arms: Callable[[Scale], ArmPlans]
+    claims: tuple[Claim, ...]
+    drawings: tuple[Drawing, ...] = ()
+    tabulations: tuple[Tabulation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """One paper: its sections in the paper's order.
+
+    **Arguments:**
+
+    - `main_figure`: the name of the figure that shows the paper's message.
+    - `learned`: what the reproduction shows that the paper does not say, negative and surprising results first.
     - `cost`: a rough number of seconds for a trial, used for scheduling and for the progress bar.
     - `sources`: one sentence that explains the words used in the claims' sources.
     """
@@ -74,19 +91,55 @@ class Study:
     name: str
     title: str
     reference: str
-    arms: Callable[[Scale], Arms]
-    claims: tuple[Claim, ...]
-    drawings: tuple[Drawing, ...]
+    _: KW_ONLY
+    sections: tuple[StudySection, ...]
+    main_figure: str
+    learned: tuple[str, ...]
     cost: Callable[[Trial], float]
     sources: str = ""
-    tabulations: tuple[Tabulation, ...] = ()
+
+    def __post_init__(self) -> None:
+        ids = [claim.id for claim in self.claims]
+        twice = sorted({id for id in ids if ids.count(id) > 1})
+        if twice:
+            raise InputError(f"claims of {self.name}", twice, "different ids")
+        if self.main_figure not in {drawing.name for drawing in self.drawings}:
+            names = ", ".join(drawing.name for drawing in self.drawings)
+            raise InputError("main_figure", self.main_figure, f"one of {names}")
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """All claims, in the order of the sections."""
+        return tuple(claim for section in self.sections for claim in section.claims)
+
+    @property
+    def headlines(self) -> tuple[Claim, ...]:
+        """The claims that the paper's abstract stands on."""
+        return tuple(claim for claim in self.claims if claim.headline)
+
+    @property
+    def drawings(self) -> tuple[Drawing, ...]:
+        """All figures, in the order of the sections."""
+        return tuple(drawing for section in self.sections for drawing in section.drawings)
+
+    def arms(self, scale: Scale) -> dict[str, ArmPlan]:
+        """All arms at a scale, by name."""
+        arms: dict[str, ArmPlan] = {}
+        for section in self.sections:
+            added = section.arms(scale)
+            twice = sorted(arms.keys() & added)
+            if twice:
+                raise InputError(f"arms of {section.title!r}", twice, "names that no other section uses")
+            arms |= added
+        return arms
 
     def claim(self, id: str) -> Claim:
         """The claim with that id."""
         for claim in self.claims:
             if claim.id == id:
                 return claim
-        raise InputError("claim", id, f"one of {', '.join(claim.id for claim in self.claims)}")
+        known = sorted((claim.id for claim in self.claims), key=lambda one: (len(one), one))
+        raise InputError("claim", id, f"one of {', '.join(known)}")
 
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {len(self.claims)} claims)"
@@ -100,7 +153,7 @@ def load(study: str | Study) -> Study:
     ```python
     >>> from recombine.studies import load
     >>> load("forced-rendering").claim("4").published
-    '53'
+    '53x'
 
     ```
     """
@@ -123,17 +176,3 @@ def check_scale(scale: str) -> Scale:
         if isinstance(scale, str) and scale == known:
             return known
     raise InputError("scale", scale, f"one of {', '.join(SCALES)}")
-
-
-def split_seeds(trial: Trial, size: int = 1) -> tuple[Trial, ...]:
-    """The trial as several trials with `size` seeds each, which can run in different processes."""
-    starts = range(0, len(trial.seeds), size)
-    return tuple(replace(trial, seeds=trial.seeds[start : start + size]) for start in starts)
-
-
-def shift_seeds(arms: Arms, offset: int) -> Arms:
-    """The same arms with `offset` added to every seed."""
-    return {
-        name: tuple(replace(t, seeds=tuple(seed + offset for seed in t.seeds)) for t in trials)
-        for name, trials in arms.items()
-    }

@@ -18,13 +18,16 @@ from recombine.report import Picture, look, png_bytes, svg_bytes
 from recombine.report.figures.style import SMALLEST_TYPE
 from recombine.runs import Trial
 from recombine.spaces import Space
-from recombine.studies import Arm, Drawing, Evidence, Scale
+from recombine.studies import Arm, Drawing, Evidence, Scale, load
 from recombine.studies.forced_rendering import bump_probes, interpolation_probes
-from recombine.studies.forced_rendering.arms import arms
-from recombine.studies.forced_rendering.figures import DRAWINGS
+from recombine.studies.forced_rendering.held_out_error import held_out_error
+from recombine.studies.forced_rendering.similarity_kernels import similarity_kernels
+from recombine.studies.forced_rendering.warping import warping
 from recombine.tasks import bump_images
 
 Values = dict[str, np.ndarray]
+STUDY = load("forced-rendering")
+DRAWINGS = STUDY.drawings
 RNG = np.random.default_rng
 
 
@@ -64,6 +67,10 @@ class MadeUp:
         right = np.clip(bumps / self.n / self.near(8.0), 0.0, 1.0)  # the more data, the better
         right = {f"accuracy{t}_{side}": right for t in (0, 1) for side in ("in", "out")}
         return right | ({"accuracy_untrained": right["accuracy1_out"]} if untrained else {})
+
+    def held_out_error(self) -> Values:
+        share = 1.0 / ((self.task.get("bumps", self.task.get("train")) or 0) + 2 * self.n)
+        return {"held_out_error": self.near(self.n * share), "held_out_blank": np.ones(self.seeds)}
 
     def superposition(self, **_: Any) -> Values:
         names = ("with_superposition", "with_truth", "truth_with_superposition", "own_superposition")
@@ -147,6 +154,9 @@ PROBES: dict[Callable[..., Any], Callable[..., Values]] = {
     decoders.positions: MadeUp.positions,
     decoders.superposition: MadeUp.superposition,
     bump_probes.similarity: MadeUp.similarity,
+    similarity_kernels: lambda _: {},
+    warping: lambda _: {},
+    held_out_error: MadeUp.held_out_error,
     bump_probes.dissimilarity: lambda _: {},
     bump_probes.kernel_fits: MadeUp.kernel_fits,
     decoders.output_images: MadeUp.output_images,
@@ -177,7 +187,7 @@ def made_up_arm(trial: Trial, seeds: int) -> Arm:
 
 def made_up(scale: Scale, seeds: int = 3) -> Evidence:
     """Evidence of all arms."""
-    return Evidence({name: made_up_arm(trials[0], seeds) for name, trials in arms(scale).items()}, scale)
+    return Evidence({name: made_up_arm(plan.trial, seeds) for name, plan in STUDY.arms(scale).items()}, scale)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +202,7 @@ def _texts(figure: Any) -> list[Text]:
 def test_names_are_different_and_needs_are_arms() -> None:
     names = [drawing.name for drawing in DRAWINGS]
     assert len(set(names)) == len(names)
-    known = set(arms("quick"))
+    known = set(STUDY.arms("quick"))
     assert all(set(drawing.needs) <= known and drawing.needs for drawing in DRAWINGS)
 
 
@@ -210,8 +220,8 @@ def test_every_figure_draws_legibly_and_whole(drawing: Drawing, complete: Eviden
 
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda drawing: drawing.name)
 def test_the_arms_in_needs_are_enough(drawing: Drawing) -> None:
-    trials = arms("quick")
-    smallest = Evidence({name: made_up_arm(trials[name][0], 1) for name in drawing.needs}, "quick")
+    plans = STUDY.arms("quick")
+    smallest = Evidence({name: made_up_arm(plans[name].trial, 1) for name in drawing.needs}, "quick")
     png_bytes(drawing.draw(smallest))
 
 

@@ -15,8 +15,8 @@ from recombine.report import (
     map_figure,
     new_figure,
 )
-from recombine.studies.claims import Evidence
 from recombine.studies.demo.methods import METHODS, SHOWN, SIGMA, SIZE, demo_split
+from recombine.studies.evidence import Evidence
 from recombine.tasks import bump_images
 
 

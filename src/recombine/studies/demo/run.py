@@ -27,11 +27,10 @@ from recombine.report import (
 )
 from recombine.report.document import Block
 from recombine.runs import Store
-from recombine.studies.claims import Arm, Evidence, Scale
 from recombine.studies.demo import figures
-from recombine.studies.demo.methods import METHODS, SIZE, demo_split, demo_study
+from recombine.studies.demo.methods import METHODS, SIZE, arms, cost, demo_split
+from recombine.studies.evidence import Arm, Evidence, Scale
 from recombine.studies.reproduction import gather
-from recombine.studies.study import shift_seeds
 from recombine.studies.trial_progress import TrialProgress, plural
 
 TITLE = "Can a decoder draw combinations it has never seen?"
@@ -250,10 +249,7 @@ def run_demo(
     - `jobs`: worker processes.
     - `quiet`: show no progress.
     """
-    study = demo_study()
-    groups = shift_seeds(study.arms(scale), seed_offset)
-    with TrialProgress(study.cost, unit="seed", quiet=quiet) as progress:
+    groups = {method: plan.trials(offset=seed_offset) for method, plan in arms(scale).items()}
+    with TrialProgress(cost, unit="seed", quiet=quiet) as progress:
         progress.expect(groups)
-        return DemoResult(
-            gather(groups, scale, store=Store(store), jobs=jobs, cost=study.cost, on_event=progress)
-        )
+        return DemoResult(gather(groups, scale, store=Store(store), jobs=jobs, cost=cost, on_event=progress))

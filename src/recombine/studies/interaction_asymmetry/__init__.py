@@ -2,35 +2,63 @@
 
 from recombine.parts import Part
 from recombine.runs import Trial
-from recombine.studies.interaction_asymmetry.arms import arms
-from recombine.studies.interaction_asymmetry.claims import CLAIMS, SOURCES
-from recombine.studies.interaction_asymmetry.figures import DRAWINGS
-from recombine.studies.interaction_asymmetry.tables import TABULATIONS
+from recombine.studies.interaction_asymmetry import (
+    authors_code,
+    line_world_recombination,
+    order_of_interaction,
+    section4_theorems,
+    table1_line_world,
+    table1_sprites,
+)
+from recombine.studies.interaction_asymmetry.best_of_starts import best_of_starts
 from recombine.studies.study import Study
-from recombine.tasks import interaction_task, line_world, sprites
+from recombine.tasks import line_world, sprites
 
-STEP_SECONDS = {
-    Part(interaction_task).name: 1.5e-3,
-    Part(line_world).name: 1.3e-2,
-    Part(sprites).name: 6e-2,
-}
+VECTOR_STEP = 5e-4
+STEP_SECONDS = {Part(line_world).name: 1.3e-2, Part(sprites).name: 6e-2}
+WITHOUT_TRAINING = 5.0
 
 
 def cost(trial: Trial) -> float:
     """A rough number of seconds on one core."""
-    if trial.recipe is None:
-        return 5.0
-    return 20.0 + STEP_SECONDS[trial.task.name] * (trial.recipe.steps or 0) * len(trial.seeds)
+    if trial.recipe is not None:
+        return 20.0 + STEP_SECONDS[trial.task.name] * (trial.recipe.steps or 0) * len(trial.seeds)
+    starting = [probe for probe in trial.probes if probe.name == Part(best_of_starts).name]
+    steps = sum(p["starts"] * p["short_steps"] + p["further_steps"] for p in starting)
+    return WITHOUT_TRAINING + VECTOR_STEP * steps * len(trial.seeds)
 
 
 STUDY = Study(
-    name="interaction-asymmetry",
-    title="Interaction asymmetry: a general principle for learning composable abstractions",
-    reference="Brady, von Kügelgen, Lachapelle, Buchholz, Kipf & Brendel, ICLR 2025, arXiv:2411.07784",
-    arms=arms,
-    claims=CLAIMS,
-    sources=SOURCES,
-    drawings=DRAWINGS,
+    "interaction-asymmetry",
+    "Interaction asymmetry: a general principle for learning composable abstractions",
+    "Brady, von Kügelgen, Lachapelle, Buchholz, Kipf & Brendel, ICLR 2025, arXiv:2411.07784",
+    sections=(
+        order_of_interaction.SECTION,
+        section4_theorems.SECTION,
+        authors_code.SECTION,
+        table1_line_world.SECTION,
+        line_world_recombination.SECTION,
+        table1_sprites.SECTION,
+    ),
+    main_figure="vectors",
+    learned=(
+        "A decoder of the right order is not enough: most single runs end in a minimum with mixed slots, and they "
+        "can be told by their poor reconstruction. The theorems describe optima that training often misses, at "
+        "order 2 more than at order 1.",
+        "In the line world the interaction penalty at the paper-equivalent weight changes almost nothing. At 100 "
+        "times that weight it either separates the objects very cleanly or puts everything into one slot, and JIS "
+        "calls both a success.",
+        "J-ARI over seeds has two modes, so means over few seeds are not informative: in our shorter runs plain "
+        "nets separated the objects as often as nets with both penalties, and one seed of each had suggested a "
+        "large effect.",
+        "What the capacity penalty changes reliably is how exclusively a pixel depends on one slot (JIS).",
+        "The paper proves compositional generalisation and does not test it. Vectors with a held-out corner "
+        "confirm it for decoders that fit, while dense decoders that fit as well are worse than the mean there.",
+        "Alpha-compositing, softmax mixing and occlusion have no finite order of interaction, so common object-centric "
+        "decoders are outside the theory.",
+    ),
     cost=cost,
-    tabulations=TABULATIONS,
+    sources="Sources: derived: follows from definitions and is checked against a second implementation; code: the "
+    "authors' public code; rerun: statistics of such an implementation; ours: neither published nor run before. "
+    "The paper's tables of numbers were not available.",
 )

@@ -35,16 +35,12 @@ from recombine.studies.interaction_asymmetry.functions import (
     order_two_decoder,
     rotated,
 )
+from recombine.studies.interaction_asymmetry.task_seed import generator
 from recombine.tasks import InteractionTask, Task
 
 Values = dict[str, Any]
 SLOTS = ((0,), (1,))
 PROBE_COUNTS = (250, 1000, 4000)
-
-
-def generator(task: Task) -> np.random.Generator:
-    """A random generator derived from the task's inputs, and so from the trial's seed."""
-    return np.random.default_rng(np.abs(np.ravel(task.inputs[0])[:4] * 1e6).astype(int))
 
 
 def shares(function: Function, points: np.ndarray, max_order: int = 4) -> Float[np.ndarray, " orders"]:

@@ -15,7 +15,6 @@ from recombine.nets import attention_decoder, parameter_count
 from recombine.nets.slots.slot_decoders import AttentionDecoder
 from recombine.remedies import attention_interaction_of
 from recombine.studies.interaction_asymmetry import published_models as published
-from recombine.studies.interaction_asymmetry.identities import generator
 from recombine.studies.interaction_asymmetry.presets import (
     PRESETS,
     authors_alpha,
@@ -24,6 +23,7 @@ from recombine.studies.interaction_asymmetry.presets import (
     authors_recipe,
 )
 from recombine.studies.interaction_asymmetry.slot_sensitivity import slot_sensitivity
+from recombine.studies.interaction_asymmetry.task_seed import generator
 from recombine.tasks import PUBLISHED_SPRITES, Task, sprites
 from recombine.training.optimisers import learning_rate
 

@@ -22,6 +22,8 @@ from recombine.tasks import InteractionTask, SceneTask
 
 Values = dict[str, Any]
 EXAMPLES = 6
+PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+"""Of the ridge regression that decodes true slots; cross-validation picks one."""
 
 
 def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 400, seed: int = 0) -> Values:
@@ -36,7 +38,7 @@ def recombination(net: Any, task: SceneTask, *, scenes: int = 400, pairs: int = 
 
     ```python
     >>> import jax
-    >>> from recombine.studies.interaction_asymmetry.arms.lines import line_net
+    >>> from recombine.studies.interaction_asymmetry.table1_line_world import line_net
     >>> from recombine.studies.interaction_asymmetry.recombination_probes import recombination
     >>> from recombine.tasks import line_world
     >>> task, net = line_world(rows=60, test=20), line_net("smoke", variational=False)(key=jax.random.key(0))
@@ -86,8 +88,9 @@ def slot_recovery(net: Any, task: InteractionTask, *, rows: int = 1000) -> Value
     """Are the slots of an autoencoder those of the generator? And do they recombine?
 
     `matched` and `crossed` are R² of the true slots from the matched and from the best other slot, minimum and maximum
-    over slots; `gap` is the mean difference (`slot_identifiability`). `recombined_r2_in` is that of outputs decoded
-    from slots of two different inputs compared with the generator's, `_out` where that combination is in unseen cells
+    over slots; `gap` is the mean difference (`slot_identifiability`, with a cross-validated penalty).
+    `recombined_r2_in` is that of outputs decoded from slots of two different inputs compared with the generator's,
+    `_out` where that combination is in unseen cells
     (NaN if there are none); `fit_r2` is that of plain reconstruction.
 
     ```python
@@ -111,7 +114,7 @@ def slot_recovery(net: Any, task: InteractionTask, *, rows: int = 1000) -> Value
     drawn = task.latents[chosen]
     x, true = task.inputs[chosen], _true_slots(task, drawn)
     slots = stages_of(net, x)["slots"]
-    scores = slot_identifiability(slots, true)
+    scores = slot_identifiability(slots, true, penalties=PENALTIES)
     values: Values = {
         "matched": scores["matched"].min(),
         "crossed": scores["crossed"].max(),

@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from recombine.metrics.interaction import interaction_profile
 from recombine.metrics.slots import (
+    NATS,
     attention_interaction_of,
     pair_products,
     reconstruction_error,
@@ -33,13 +34,15 @@ Values = dict[str, Any]
 def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     """J-ARI, JIS, active slots and related quantities, at posterior means and at samples (`_drawn`).
 
-    `sse` is the squared error summed over an image, `sse_blank` that of a blank image, `attention_interaction` the
-    penalty in head-mean units (NaN without attention), `capacity` the KL divergence in nats (NaN without a posterior)
-    and `mean_share` the mean of the largest slot share over foreground pixels.
+    A slot is active if it has the largest share of at least 1% of an image's foreground pixels, whatever the net;
+    `informed` counts the slots with more than 1 nat (NaN without a posterior). `sse` is the squared error
+    summed over an image, `sse_blank` that of a blank image, `attention_interaction` the penalty in head-mean units (NaN
+    without attention), `capacity` the KL divergence in nats and `mean_share` the mean of the largest slot share over
+    foreground pixels.
 
     ```python
     >>> import jax
-    >>> from recombine.studies.interaction_asymmetry.arms.lines import line_net
+    >>> from recombine.studies.interaction_asymmetry.table1_line_world import line_net
     >>> from recombine.studies.interaction_asymmetry.slot_probes import slot_quality
     >>> from recombine.tasks import line_world
     >>> task, net = line_world(rows=60, test=20), line_net("smoke", variational=False)(key=jax.random.key(0))
@@ -59,6 +62,7 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
         drawn = drawn + np.asarray(deviation) * np.random.default_rng(0).normal(size=drawn.shape)
     values: Values = {
         "capacity": np.nan if nats is None else nats.sum(axis=1).mean(),
+        "informed": np.nan if nats is None else (nats > NATS).sum(axis=1).mean(),
         "attention_interaction": attention_interaction_of(drawing.attention) if attends else np.nan,
         "sse_blank": reconstruction_error(np.zeros_like(x), x).mean(),
     }
@@ -66,7 +70,8 @@ def slot_quality(net: Any, task: SceneTask, *, images: int = 200) -> Values:
     for suffix, slots in (("", stages["slots"]), ("_drawn", drawn)):
         reconstructions = np.asarray(decoded(net, slots))
         sensitivity = net_sensitivity(net, slots, channels=channels)
-        scores = slot_scores(sensitivity, masks, capacity=nats)
+        # Without the capacity, which only variational nets have: so `active` means the same for every net.
+        scores = slot_scores(sensitivity, masks)
         means = scores.to_dict()
         values |= {f"{name}{suffix}": means[name] for name in ("j_ari", "jis", "active")}
         values[f"sse{suffix}"] = reconstruction_error(reconstructions, x).mean()
@@ -79,7 +84,7 @@ def slot_images(net: Any, task: SceneTask, *, images: int = 4) -> Values:
 
     ```python
     >>> import jax
-    >>> from recombine.studies.interaction_asymmetry.arms.lines import line_net
+    >>> from recombine.studies.interaction_asymmetry.table1_line_world import line_net
     >>> from recombine.studies.interaction_asymmetry.slot_probes import slot_images
     >>> from recombine.tasks import line_world
     >>> task, net = line_world(rows=60, test=20), line_net("smoke", variational=False)(key=jax.random.key(0))
@@ -128,7 +133,7 @@ def decoder_interaction(
 
     ```python
     >>> import jax
-    >>> from recombine.studies.interaction_asymmetry.arms.lines import line_net
+    >>> from recombine.studies.interaction_asymmetry.table1_line_world import line_net
     >>> from recombine.studies.interaction_asymmetry.slot_probes import decoder_interaction
     >>> from recombine.tasks import line_world
     >>> task, net = line_world(rows=60, test=20), line_net("smoke", variational=False)(key=jax.random.key(0))

@@ -8,10 +8,8 @@ import numpy as np
 
 from recombine.report import Column, Row, Table, number
 from recombine.report.numbers import MISSING
-from recombine.studies.claims import Evidence
-from recombine.studies.interaction_asymmetry.arms.lines import ALPHA_ONLY, BETA_ONLY, CORNER, PLAIN, SCAN
-from recombine.studies.interaction_asymmetry.arms.sprites import SMALL_MODELS, small_arm
-from recombine.studies.interaction_asymmetry.checks.readings import collapsed
+from recombine.studies.evidence import Evidence
+from recombine.studies.interaction_asymmetry.separation import clean, one_slot
 from recombine.studies.study import Tabulation
 
 READINGS = {
@@ -26,8 +24,6 @@ READINGS = {
     "exchanged, R²": "recombined_r2_in",
     "into unseen, R²": "recombined_r2_out",
 }
-LINES = (PLAIN, ALPHA_ONLY, BETA_ONLY, *SCAN)
-SMALL = tuple(small_arm(name) for name in SMALL_MODELS)
 
 
 def _cell(values: np.ndarray) -> str:
@@ -35,11 +31,9 @@ def _cell(values: np.ndarray) -> str:
     finite = values[np.isfinite(values)]
     if not len(finite):
         return MISSING
-    return (
-        f"{number(float(finite.mean()))} ± {number(float(finite.std(ddof=1)))}"
-        if len(finite) > 1
-        else number(finite[0])
-    )
+    if len(finite) == 1:
+        return number(float(finite[0]))
+    return f"{number(float(finite.mean()))} ± {number(float(finite.std(ddof=1)))}"
 
 
 def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
@@ -53,7 +47,8 @@ def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
             [
                 name,
                 *(_cell(evidence[name][key]) for key in shown.values()),
-                str(collapsed(evidence[name]).sum()),
+                str(clean(evidence[name]).sum()),
+                str(one_slot(evidence[name]).sum()),
             ]
         )
         for name in names
@@ -62,15 +57,13 @@ def _fill(evidence: Evidence, names: tuple[str, ...]) -> Table:
     caption = (
         f"Mean ± standard deviation over {seeds} seeds, at posterior means. Nats: the capacity of all slots. Shared "
         "attention: the interaction penalty in head-mean units, at most (1 - 1/K)/2. Exchanged: R² of images "
-        "decoded from slots of two scenes, compared with the true recombination. One slot: nets with all objects in "
-        "the same slot."
+        "decoded from slots of two scenes, compared with the true recombination. Clean: nets that separate the "
+        "objects. One slot: nets with all objects in the same slot."
     )
-    columns = [Column("arm"), *(Column(label, "right") for label in (*shown, "one slot"))]
+    columns = [Column("arm"), *(Column(label, "right") for label in (*shown, "clean", "one slot"))]
     return Table(columns, rows, caption=caption)
 
 
-TABULATIONS = (
-    Tabulation("All arms of the line world", LINES, partial(_fill, names=LINES)),
-    Tabulation("A corner of hues held out", tuple(CORNER), partial(_fill, names=tuple(CORNER))),
-    Tabulation("Sprites, 16 × 16", SMALL, partial(_fill, names=SMALL)),
-)
+def slot_table(title: str, names: tuple[str, ...]) -> Tabulation:
+    """A table of slot scores with one row per arm."""
+    return Tabulation(title, names, partial(_fill, names=names))

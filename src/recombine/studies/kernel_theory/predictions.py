@@ -24,6 +24,7 @@ from recombine.tasks import (
 )
 from recombine.theory import (
     OverlapKernel,
+    addition_slope,
     context_margin,
     context_squared,
     estimate_salience,
@@ -191,6 +192,37 @@ def depths(task: Task) -> Values:
         for d in range(1, 31)
     ]
     return {**passes, "marked_margins": np.array(marked), "relu_margins": np.array(trajectory).T}
+
+
+def failure_modes(task: Task, *, layers: int = 10) -> Values:
+    """Both failure modes in random ReLU networks of 1 to `layers` layers: kernel machines against closed forms.
+
+    **Returns:**
+
+    - `leak_slopes`, `leak_law` `(2, layers)`: the slope of predictions on unseen sums for one and for two training
+        partners of every number, from the machine and from `m = p S / (1 + (p - 2) S)`;
+    - `shortcut_margins`, `shortcut_law` `(layers,)`: the margin on unseen cells of CD-3, from the maximum-margin
+        machine and from its closed form.
+    """
+    slopes, law, margins, forms = [], [], [], []
+    for anchors, partners in (("extrapolation", 1), ("both", 2)):
+        table = addition(anchors=anchors)
+        for depth in range(1, layers + 1):
+            kernel = random_network(2, depth)
+            outputs, targets = machine_predictions(table, kernel, offset=True)
+            slopes.append(np.polyfit(targets, outputs, 1)[0])
+            law.append(addition_slope(float(kernel.order_shares[0]), partners))
+    for depth in range(1, layers + 1):
+        kernel = random_network(3, depth)
+        outputs, targets = machine_predictions(context_dependence(hidden=3), kernel, solve=max_margin)
+        margins.append((outputs * targets).min())
+        forms.append(context_margin(*kernel.order_shares).margin)
+    return {
+        "leak_slopes": np.reshape(slopes, (2, layers)),
+        "leak_law": np.reshape(law, (2, layers)),
+        "shortcut_margins": np.array(margins),
+        "shortcut_law": np.array(forms),
+    }
 
 
 def kind_sizes(fit: AdditiveFit) -> np.ndarray:

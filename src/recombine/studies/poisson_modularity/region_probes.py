@@ -14,7 +14,8 @@ BATCH = 500
 
 
 def region_errors(net: Any, task: Task) -> Values:
-    """Mean squared error on the seen and the unseen region, `mse_in` and `mse_out`, and their `ratio`.
+    """Mean squared error on the seen and the unseen region, `mse_in` and `mse_out`, and the same divided by the
+    target's variance there, `relative_in` and `relative_out`: 0 is perfect, 1 no better than the mean.
 
     ```python
     >>> import jax
@@ -23,13 +24,16 @@ def region_errors(net: Any, task: Task) -> Values:
     >>> from recombine.studies.poisson_modularity.compositions import gaussian_wedge
     >>> net = nets.mlp(inputs=2, width=8, depth=1, outputs=1, key=jax.random.key(0))
     >>> sorted(region_probes.region_errors(net, gaussian_wedge(draws=100)))
-    ['mse_in', 'mse_out', 'ratio']
+    ['mse_in', 'mse_out', 'relative_in', 'relative_out']
 
     ```
     """
     error = (evaluate(net, task.inputs, batch=BATCH) - task.targets) ** 2
-    inside, outside = (float(error[rows].mean()) for rows in (task.rows_in, task.rows_out))
-    return {"mse_in": inside, "mse_out": outside, "ratio": outside / inside}
+    values = {}
+    for name, rows in (("in", task.rows_in), ("out", task.rows_out)):
+        values[f"mse_{name}"] = float(error[rows].mean())
+        values[f"relative_{name}"] = values[f"mse_{name}"] / float(task.targets[rows].var())
+    return values
 
 
 def map_of(net: Any, task: Task, *, side: int = 61) -> Values:

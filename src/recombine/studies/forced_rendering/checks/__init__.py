@@ -1,1 +1,0 @@
-"""The checks behind the claims, by figure: each maps the evidence to a verdict."""

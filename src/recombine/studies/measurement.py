@@ -1,0 +1,170 @@
+"""What a claim's measurement returns: the numbers per seed that decide it, and those that qualify it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
+
+from recombine.errors import InputError
+
+Supports = Mapping[str, ArrayLike]
+"""Further quantities by label, one number per seed each; shown, but not decisive."""
+Requirements = Mapping[str, ArrayLike]
+"""Named preconditions, one truth value per seed each, such as `"seen error below 2e-4"`."""
+
+
+@dataclass(frozen=True, eq=False)
+class PerSeed:
+    """One number per seed: a value of one arm, or a comparison of arms that share the seed's task and data.
+
+    **Arguments:**
+
+    - `values`: `(seeds,)`. NaN for a seed that diverged, which is left out and counted.
+    - `requires`: seeds that fail one of these preconditions are left out, counted and shown.
+    - `supports`: numbers that qualify the result and do not decide it.
+    """
+
+    values: ArrayLike
+    _: KW_ONLY
+    requires: Requirements = field(default_factory=dict)
+    supports: Supports = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> Float[np.ndarray, " seeds"]:
+        """All values, of excluded seeds too."""
+        return _per_seed("values", self.values)
+
+    @property
+    def kept(self) -> Bool[np.ndarray, " seeds"]:
+        """Which seeds count."""
+        return _kept(self.numbers, self.requires)
+
+    def columns(self) -> dict[str, Float[np.ndarray, " seeds"]]:
+        """The numbers by the label of what was measured, for the file of numbers per seed."""
+        return {"": self.numbers}
+
+
+@dataclass(frozen=True, eq=False)
+class Unpaired:
+    """Two samples whose seeds share nothing: compared by the Hodges-Lehmann shift of `first` against `second`.
+
+    `requires` and `second_requires` are the preconditions of the two samples.
+    """
+
+    first: ArrayLike
+    second: ArrayLike
+    _: KW_ONLY
+    requires: Requirements = field(default_factory=dict)
+    second_requires: Requirements = field(default_factory=dict)
+    supports: Supports = field(default_factory=dict)
+    labels: tuple[str, str] = ("first", "second")
+
+    @property
+    def samples(self) -> tuple[PerSeed, PerSeed]:
+        """Both samples, each with its preconditions."""
+        return (
+            PerSeed(self.first, requires=self.requires),
+            PerSeed(self.second, requires=self.second_requires),
+        )
+
+    def columns(self) -> dict[str, Float[np.ndarray, " seeds"]]:
+        """The numbers of both samples by their labels."""
+        return {label: sample.numbers for label, sample in zip(self.labels, self.samples, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class Successes:
+    """Whether each seed succeeded, for a rate over seeds. Seeds that diverged count as failures."""
+
+    succeeded: ArrayLike
+    _: KW_ONLY
+    requires: Requirements = field(default_factory=dict)
+    supports: Supports = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> Float[np.ndarray, " seeds"]:
+        """1 for a success, 0 for a failure."""
+        return _per_seed("succeeded", np.asarray(self.succeeded, dtype=float))
+
+    @property
+    def kept(self) -> Bool[np.ndarray, " seeds"]:
+        """Which seeds count."""
+        return _kept(self.numbers, self.requires)
+
+    def columns(self) -> dict[str, Float[np.ndarray, " seeds"]]:
+        """1 for a success, 0 for a failure."""
+        return {"": self.numbers}
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The cases of an exact statement: how far each is off, by name. A NaN is off by more than any tolerance.
+
+    `note` says what the cases are, if their names do not.
+    """
+
+    deviations: Mapping[str, float]
+    _: KW_ONLY
+    supports: Supports = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def worst(self) -> tuple[str, float]:
+        """The case that is off the most."""
+        if not self.deviations:
+            raise InputError("cases", {}, "at least one case; a statement about nothing is always true")
+        size = {name: abs(float(value)) for name, value in self.deviations.items()}
+        name = max(size, key=lambda case: np.inf if np.isnan(size[case]) else size[case])
+        return name, size[name]
+
+    def columns(self) -> dict[str, Float[np.ndarray, " one"]]:
+        """Every deviation by the name of its case."""
+        return {name: np.array([float(value)]) for name, value in self.deviations.items()}
+
+
+Measurement = PerSeed | Unpaired | Successes | Cases
+
+
+def excluded_for(measurement: Measurement) -> dict[str, int]:
+    """How many seeds were left out, by reason."""
+    if isinstance(measurement, Cases):
+        return {}
+    samples: tuple[Any, ...] = measurement.samples if isinstance(measurement, Unpaired) else (measurement,)
+    reasons: dict[str, int] = {}
+    for sample in samples:
+        remaining = np.ones(len(sample.numbers), dtype=bool)
+        for reason, met in sample.requires.items():
+            fails = remaining & ~_met(met, len(remaining))
+            reasons[f"not {reason}"] = reasons.get(f"not {reason}", 0) + int(fails.sum())
+            remaining &= ~fails
+        diverged = int((remaining & ~np.isfinite(sample.numbers)).sum())
+        reasons["without a finite value"] = reasons.get("without a finite value", 0) + diverged
+    return {reason: count for reason, count in reasons.items() if count}
+
+
+def _kept(numbers: np.ndarray, requires: Requirements) -> np.ndarray:
+    kept = np.isfinite(numbers)
+    for met in requires.values():
+        kept &= _met(met, len(numbers))
+    return kept
+
+
+def _met(met: ArrayLike, n: int) -> np.ndarray:
+    array = np.asarray(met)
+    if array.dtype != bool or array.shape != (n,):
+        raise InputError(
+            "requires", f"{array.dtype} of shape {array.shape}", f"{n} truth values, one per seed"
+        )
+    return array
+
+
+def _per_seed(field: str, values: ArrayLike) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1:
+        raise InputError(field, f"an array of shape {array.shape}", "one number per seed, shape (seeds,)")
+    return array
