@@ -87,7 +87,7 @@ def results_document(
     - `quiet`: show no progress while drawing.
     """
     study = reproduction.study
-    others = [run for run in (replication, at_paper_scale) if run is not None and run.evidence]
+    others = [run for run in (replication, at_paper_scale) if run is not None and _measured(run)]
     headlines = [outcome for outcome in reproduction.outcomes if outcome.claim.headline]
     evidence = reproduction.evidence
     drawings = [d for d in study.drawings if all(name in evidence for name in d.needs)] if figures else []
@@ -115,6 +115,10 @@ def results_document(
         sentence = f"Every number per seed, so that you can apply another rule: `{per_seed_file}`."
         sections.append(Section("Numbers per seed", [sentence], where="page"))
     return Document(study.title, _lead(reproduction), sections, _footer(reproduction))
+
+
+def _measured(reproduction: Reproduction) -> bool:
+    return any(outcome.measurement is not None for outcome in reproduction.outcomes)
 
 
 def outcomes_table(outcomes: Sequence[Outcome], *, others: Sequence[Reproduction] = ()) -> Table:
