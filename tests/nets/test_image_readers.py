@@ -16,6 +16,7 @@ from torch import nn
 
 from recombine.errors import InputError
 from recombine.nets import CropAndFlip, image_convnet, image_resnet, image_vit, observe, parameter_count
+from recombine.nets.image_readers import MaxPool
 
 pytestmark = pytest.mark.usefixtures("compile_quickly")
 KEY = jax.random.key(0, impl="rbg")  # compiles faster
@@ -154,6 +155,18 @@ def test_published_sizes_of_the_others() -> None:
     tokens = (8 * 8 * 6 + 1) * 256 + 18 * 256
     layer = 4 * 256 + 256 * 3 * 384 + 385 * 256 + 2 * 257 * 256
     assert parameter_count(vit) == tokens + 4 * layer + 2 * 256 + 257
+
+
+def test_the_gradient_of_pooling_goes_to_the_first_of_equal_values() -> None:
+    """Many values are equal after a ReLU. An odd last row and column have no gradient."""
+    x = RNG.integers(0, 3, size=(2, 5, 7, 3)).astype(np.float32)
+    theirs = torch.tensor(x.transpose(0, 3, 1, 2), requires_grad=True)
+    pooled = nn.functional.max_pool2d(theirs, 2)
+    (pooled**2).sum().backward()
+    ours = MaxPool()(jnp.asarray(x))
+    np.testing.assert_array_equal(ours, pooled.detach().numpy().transpose(0, 2, 3, 1))
+    gradient = jax.grad(lambda x: (MaxPool()(x) ** 2).sum())(jnp.asarray(x))
+    np.testing.assert_array_equal(gradient, theirs.grad.numpy().transpose(0, 2, 3, 1))
 
 
 def test_images_are_moved_and_mirrored_in_training_only() -> None:

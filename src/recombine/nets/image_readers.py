@@ -24,12 +24,21 @@ from recombine.nets.stages import Chain, Net, Reshape, Stage
 
 
 class MaxPool(eqx.Module):
-    """The largest value of every 2 × 2 block; an odd last row or column is left out."""
+    """The largest value of every 2 × 2 block; an odd last row or column is left out.
+
+    The gradient goes to the first of equal values, as in PyTorch.
+    """
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
-        batch, height, width, channels = x.shape
-        x = x[:, : height // 2 * 2, : width // 2 * 2]
-        return x.reshape(batch, height // 2, 2, width // 2, 2, channels).max(axis=(2, 4))
+        height, width = (size // 2 * 2 for size in x.shape[1:3])
+        x = _larger(x[:, :height, 0:width:2], x[:, :height, 1:width:2])
+        return _larger(x[:, 0::2], x[:, 1::2])
+
+
+def _larger(one: Array, other: Array) -> Array:
+    # The gradient of `jnp.max` divides by the number of values that equal the maximum. A compiler may compute a value
+    # twice and round it differently; then none is equal, and the gradient is 0 / 0. A selection has no such case.
+    return jnp.where(one >= other, one, other)
 
 
 class CropAndFlip(eqx.Module):
