@@ -54,6 +54,8 @@ ALIKE = (
     "rotation digits",
     "rotation circle",
     "scaling ",
+    "size ",
+    "depth 3",
     "render flatness",
 )
 """Words in the names of arms that differ from others only in code, data or a number; scale smoke leaves them out."""
