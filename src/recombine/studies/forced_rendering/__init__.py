@@ -20,9 +20,9 @@ from recombine.studies.study import Study
 LEARNED = (
     "The loss of factorisation with depth, the paper's explanation of the failure, mostly belongs to nets that have "
     "not learned: with the released 20 epochs the MLPs draw blank images, and once they draw what they were shown, "
-    "most of the loss is gone while unseen combinations are drawn no better (claims 10, 11 and 44).",
+    "most of the loss is gone while unseen combinations are drawn no better (claims 10 and 11).",
     "The published net without penalties is an extreme seed. Plain PyTorch with the same seed ends where the authors' "
-    "net does, four times worse than a blank image; other seeds end between one and two times (claim 12).",
+    "net does, four times worse than a blank image; our other seeds end between one and two times (claim 12).",
     "Which penalty does the work depends on the length of training: flatness alone is ahead in short runs, both "
     "together in long ones, and low rank alone hardly helps (claim 16).",
     "A broken stripe at a single level can swing the unseen error of a whole net tenfold, so the mean over cells says "
