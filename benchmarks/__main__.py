@@ -3,7 +3,7 @@
     python -m benchmarks                  training steps against PyTorch (needs the [torch] extra), 5 minutes
     python -m benchmarks modularity       weighted activity vs L2 and PyTorch; nine regimes with two jobs, 6 minutes
     python -m benchmarks interaction      slot autoencoders: steps vs PyTorch, slot scores, interaction profile
-    python -m benchmarks study            the whole study at scale quick with two jobs, from an empty store
+    python -m benchmarks study            headlines of the studies from an empty store: minutes, share of compilation
     python -m benchmarks advise           advice on up to a million rows, vs a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
     python -m benchmarks audit            audits of a hundred thousand rows: time and memory, 2 minutes
@@ -51,8 +51,8 @@ def main() -> None:
         "--only",
         nargs="+",
         metavar="CASE",
-        help="small, wide, mlp, cnn, render, seeds; of modularity: steps, regimes; of interaction: lines, sprites, "
-        "probes",
+        help="small, wide, mlp, cnn, render, seeds, winograd; of modularity: steps, regimes; of interaction: lines, "
+        "sprites, probes; of study: names of studies; of second-opinion: 'no penalty', 'both penalties'",
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 0, 1], help="of the second opinion")
     parser.add_argument("--epochs", type=int, default=300, help="of the second opinion")
@@ -60,9 +60,10 @@ def main() -> None:
     parser.add_argument("--per-kind", type=int, default=40, help="planted models of every kind (default 40)")
     options = parser.parse_args()
     if options.what == "second-opinion":
-        from benchmarks.second_opinion import render_nets
+        from benchmarks.second_opinion import WEIGHTS, render_nets
 
-        print(render_nets(options.seeds, options.epochs))
+        arms = [name for name in WEIGHTS if options.only is None or name in options.only]
+        print(render_nets(options.seeds, options.epochs, arms))
         return
     if options.what == "planted":
         from benchmarks.planted import confusion
@@ -82,7 +83,8 @@ def main() -> None:
     elif options.what == "interaction":
         rows = interaction_rows(options.repeats, options.only)
     else:
-        rows = study_rows() if options.what == "study" else training_rows(options.repeats, options.only)
+        only = options.only
+        rows = study_rows(only) if options.what == "study" else training_rows(options.repeats, only)
     print(table(rows))
     if options.json is not None:
         report = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
@@ -94,7 +96,7 @@ def main() -> None:
 def training_rows(repeats: int, only: list[str] | None) -> list[Row]:
     """The engine compared with PyTorch, on one core."""
     use_one_core()
-    from benchmarks.training import against_pytorch, cases, many_seeds
+    from benchmarks.training import against_pytorch, cases, many_seeds, winograd
 
     rows = []
     for name, case in cases().items():
@@ -102,6 +104,8 @@ def training_rows(repeats: int, only: list[str] | None) -> list[Row]:
             rows.append(against_pytorch(case, repeats=repeats))
     if only is None or "seeds" in only:
         rows += many_seeds(cases()["mlp"], seeds=8, repeats=repeats)
+    if only is None or "winograd" in only:
+        rows += winograd(cases()["cnn"], repeats=repeats)
     return rows
 
 
@@ -135,11 +139,12 @@ def use_one_core() -> None:
     torch.set_num_threads(1)
 
 
-def study_rows() -> list[Row]:
-    """The whole study from an empty store, and again from the full one."""
-    from benchmarks.study import whole_study
+def study_rows(only: list[str] | None) -> list[Row]:
+    """The headlines of every study from an empty store, and again from the full one."""
+    from benchmarks.study import headlines
+    from recombine.studies import STUDIES
 
-    return whole_study()
+    return headlines([study for study in STUDIES if only is None or study in only])
 
 
 if __name__ == "__main__":

@@ -1,25 +1,37 @@
-"""Training steps: the compiled loop compared with an eager PyTorch loop, and many seeds with one."""
+"""Training steps: the compiled loop compared with an eager PyTorch loop and the core's peak, and many seeds with one.
+
+The share of the peak counts the multiplications and additions of a step as PyTorch's layers define them. A convolution
+by Winograd's algorithm does fewer, so its share may exceed that of the core's arithmetic.
+"""
 
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks import peers
 from benchmarks.measure import Row, in_turns, median_ratio
 from recombine.nets import cnn_decoder, mlp
+from recombine.nets.layers import convolution
 from recombine.parts import Part
 from recombine.remedies.forced_rendering import forced_rendering
 from recombine.spaces import Space, Split
 from recombine.tasks import Task
 from recombine.training import Optimiser, Recipe, adam, adamw, fit
+
+ROUTE_STEPS = 16
+"""Steps of one measurement when routes of convolution are compared."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +107,94 @@ def against_pytorch(case: Case, *, repeats: int) -> Row:
         peers.train(module, inputs, targets, batches(rows, batch, steps), optimiser, penalty=penalty)
 
     theirs, ours = in_turns(eager, compiled(case, seeds=1), repeats=repeats)
+    flops = step_flops(module, inputs[:batch], targets[:batch], penalty)
     return Row(
         name=case.name,
         quantity="times less CPU time than PyTorch",
         measured=median_ratio(theirs, ours),
         goal=case.goal,
         at_least=True,
-        detail={"PyTorch µs/step": per_step(theirs, steps), "recombine µs/step": per_step(ours, steps)},
+        detail={
+            "PyTorch µs/step": per_step(theirs, steps),
+            "recombine µs/step": per_step(ours, steps),
+            "share of the core's peak": flops / (statistics.median(ours) / steps) / peak_flops(),
+            "PyTorch's share": flops / (statistics.median(theirs) / steps) / peak_flops(),
+        },
     )
+
+
+@cache
+def peak_flops(size: int = 2048, repeats: int = 7) -> float:
+    """Operations per second of one core: the fastest of a few large float32 matrix products."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    torch.mm(a, b)
+    seconds = []
+    for _ in range(repeats):
+        started = time.process_time()
+        torch.mm(a, b)
+        seconds.append(time.process_time() - started)
+    return 2 * size**3 / min(seconds)
+
+
+def step_flops(
+    module: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, penalty: Callable[[], torch.Tensor] | None
+) -> float:
+    """Multiplications and additions of matrix products and convolutions in one step, forwards and backwards."""
+    with FlopCounterMode(display=False) as counter:
+        loss = nn.functional.mse_loss(module(inputs).reshape(targets.shape), targets)
+        (loss + penalty() if penalty else loss).backward()
+    return float(counter.get_total_flops())
+
+
+def winograd(case: Case, *, repeats: int) -> list[Row]:
+    """Gradient steps with Winograd tiles of 4 × 4 outputs, as built in, against 2 × 2 outputs and whole patches."""
+    default = (convolution._POINTS, convolution._NOT_MANY)
+    built_in = _by_route(case, *default)
+    routes = {
+        "tiles of 2 × 2 outputs": _by_route(case, {2: 3, 3: 4}, default[1]),
+        "patches and one product": _by_route(case, default[0], 10**9),
+    }
+    ours, *others = in_turns(built_in, *routes.values(), repeats=repeats)
+    return [
+        Row(
+            f"{case.name}, Winograd with tiles of 4 × 4 outputs",
+            f"times less CPU time than {route}",
+            median_ratio(times, ours),
+            1.2 if "patches" in route else None,
+            True,
+            {
+                "ms/step": per_step(ours, ROUTE_STEPS) / 1e3,
+                f"{route} ms/step": per_step(times, ROUTE_STEPS) / 1e3,
+            },
+        )
+        for route, times in zip(routes, others, strict=True)
+    ]
+
+
+def _by_route(case: Case, points: dict[int, int], patches: int) -> Callable[[], object]:
+    """Steps of gradient descent, compiled while the convolution's constants have these values."""
+    rows = case.recipe.batch_for(len(case.task.train))
+    inputs, targets = case.task.inputs[:rows], case.task.targets[:rows]
+    weights, static = eqx.partition(case.net(key=jax.random.key(0)), eqx.is_inexact_array)
+
+    def step(weights: Any, _: None) -> tuple[Any, None]:
+        def loss(weights: Any) -> jax.Array:
+            return ((eqx.combine(weights, static)(inputs) - targets) ** 2).mean()
+
+        return jax.tree.map(lambda w, g: w - 1e-4 * g, weights, jax.grad(loss)(weights)), None
+
+    before = (convolution._POINTS, convolution._NOT_MANY)
+    convolution._POINTS, convolution._NOT_MANY = points, patches
+    convolution._toom_cook.cache_clear()
+    jax.clear_caches()
+    try:
+        steps = jax.jit(lambda weights: jax.lax.scan(step, weights, length=ROUTE_STEPS)[0])
+        program = steps.lower(weights).compile()
+    finally:
+        convolution._POINTS, convolution._NOT_MANY = before
+        convolution._toom_cook.cache_clear()
+        jax.clear_caches()
+    return lambda: jax.block_until_ready(program(weights))
 
 
 def many_seeds(case: Case, *, seeds: int, repeats: int) -> list[Row]:

@@ -31,7 +31,7 @@ from recombine.studies import (
     reproduce,
 )
 from recombine.studies.replication import agreement
-from recombine.studies.results_files import write_overview, write_results
+from recombine.studies.results_files import recall_results, write_overview, write_results
 from recombine.studies.results_page import claims_table, outcomes_table, results_document, terminal_document
 from recombine.studies.study import check_scale
 
@@ -200,6 +200,16 @@ def test_recall_runs_nothing(store):
     assert verdicts(recall(STUDY, store=store))["1"] == "reproduced"
 
 
+def test_claims_that_more_seeds_have_decided_are_recalled_as_decided_if_asked_for(store):
+    reproduce(STUDY, everything=True, store=store)
+    assert verdicts(recall(STUDY, until_decided=True, store=store))["5"] == "open"
+    reproduce(STUDY, claims=["5"], until_decided=True, store=store)
+    assert verdicts(recall(STUDY, store=store))["5"] == "open"
+    outcome = recall(STUDY, until_decided=True, store=store).outcome("5")
+    assert (outcome.verdict.name, outcome.verdict.n_seeds) == ("reproduced", 20)
+    assert outcome.verdict.estimate.level >= 1 - 0.05 / 3
+
+
 def test_json_has_every_field_and_no_nan(store):
     record = reproduce(STUDY, everything=True, store=store).to_dict()
     text = json.dumps(record, allow_nan=False)
@@ -214,7 +224,8 @@ def test_json_has_every_field_and_no_nan(store):
 def test_the_page_shows_headlines_first_then_figure_findings_amendments_and_both_seed_sets(store, tmp_path):
     reproduce(STUDY, everything=True, store=store)
     reproduce(STUDY, everything=True, seed_offset=1000, store=store)
-    result = write_results(STUDY, tmp_path / "tiny.md", store=store, compare=1000, quiet=True)
+    results = recall_results(STUDY, store=store, compare=1000)
+    write_results(results, tmp_path / "tiny.md", quiet=True)
     page = (tmp_path / "tiny.md").read_text(encoding="utf-8")
     order = [
         "seeds from 1000",
@@ -231,8 +242,10 @@ def test_the_page_shows_headlines_first_then_figure_findings_amendments_and_both
     numbers = pl.read_csv(tmp_path / "tiny.csv", schema_overrides={"claim": pl.String})
     assert set(numbers["seed"].drop_nulls()) == {*range(6), *range(1000, 1006)}
     assert numbers.filter(pl.col("claim") == "1")["value"].len() == 2 * (6 + 6)
-    write_overview([result], tmp_path / "README.md")
-    assert "products are positive" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    write_overview([results], tmp_path / "README.md")
+    overview = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "products are positive" in overview
+    assert "seeds from 1000" in overview
 
 
 def test_agreement_counts_decided_trained_claims(store):

@@ -178,31 +178,40 @@ def report(
             "--compare", metavar="N", help="Show the stored results with this seed offset side by side."
         ),
     ] = None,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided", help="Judge open claims at 7, 12 and 20 seeds, as far as these were run."
+        ),
+    ] = False,
     store: StoreOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a study's page with claims, figures and numbers per seed from stored results; nothing is run."""
     from recombine.runs import Store
-    from recombine.studies.results_files import write_overview, write_results
+    from recombine.studies.results_files import recall_results, write_overview, write_results
 
     chosen = _studies(study)
     if study != ALL:
         check_page_path(out)
     opened = Store(store)
     options: dict[str, Any] = {"scale": scale, "seed_offset": seed_offset, "seeds": seeds, "compare": compare}
-    results = []
+    found = []
     for one in chosen:
         path = out or Path(f"{one.name}.html")
         if study == ALL:
             path = (out or Path("results")) / f"{one.name}.md"
-        results.append(write_results(one, path, store=opened, quiet=quiet, **options))
+        results = recall_results(one, store=opened, until_decided=until_decided, **options)
+        write_results(results, path, quiet=quiet)
+        found.append(results)
         if not as_json:
-            say(closing_line(results[-1], path, store))
+            say(closing_line(results.main, path, store))
     if study == ALL:
-        write_overview(results, (out or Path("results")) / "README.md")
+        write_overview(found, (out or Path("results")) / "README.md")
     if as_json:
-        say_json([result.to_dict() for result in results] if study == ALL else results[0].to_dict())
+        dicts = [results.main.to_dict() for results in found]
+        say_json(dicts if study == ALL else dicts[0])
 
 
 ALL = "all"

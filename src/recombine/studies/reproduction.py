@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,11 @@ class Reproduction(Report):
     def seeds(self) -> list[int]:
         """All seeds of the evidence, in order."""
         return sorted({seed for arm in self.evidence.values() for seed in arm.seeds})
+
+    @property
+    def measured(self) -> bool:
+        """Whether any claim has been measured."""
+        return any(outcome.measurement is not None for outcome in self.outcomes)
 
     def count(self, verdict: VerdictName) -> int:
         """The number of claims with this verdict."""
@@ -218,19 +223,41 @@ def recall(
     scale: str = "quick",
     seed_offset: int = 0,
     seeds: int | None = None,
+    until_decided: bool = False,
     store: Store | None = None,
 ) -> Reproduction:
-    """Decides a study's claims from the stored results, without running anything."""
+    """Decides a study's claims from the stored results, without running anything.
+
+    With `until_decided`, claims that are open are judged at 7, 12 and 20 seeds, as far as these have been run.
+    """
     study, known_scale, seeds = _checked(study, scale, seed_offset, seeds)
     store = store or Store()
     started = time.perf_counter()
     plans = study.arms(known_scale)
-    arms = {name: plan.trials(seeds=seeds, offset=seed_offset) for name, plan in plans.items()}
-    results = {trial: store.get(trial) for trials in arms.values() for trial in trials}
-    complete = {name: trials for name, trials in arms.items() if all(results[trial] for trial in trials)}
-    evidence = joined_evidence(complete, results, known_scale)
-    outcomes = tuple(claim.decide(evidence) for claim in study.claims)
-    return Reproduction(study, known_scale, seed_offset, evidence, outcomes, time.perf_counter() - started, 0)
+
+    def stored(names: Collection[str], seeds: int | None) -> Evidence:
+        arms = {name: plans[name].trials(seeds=seeds, offset=seed_offset) for name in names if name in plans}
+        results = {trial: store.get(trial) for trials in arms.values() for trial in trials}
+        complete = {name: trials for name, trials in arms.items() if all(results[trial] for trial in trials)}
+        return joined_evidence(complete, results, known_scale)
+
+    def looked_up(outcome: Outcome) -> Outcome:
+        claim = outcome.claim
+        for look in LOOKS:
+            found = claim.decide(stored((*claim.needs, *claim.also), look), level=LOOK_LEVEL)
+            if found.verdict.name == "not run":
+                break
+            outcome = found
+            if outcome.verdict.name != "open":
+                break
+        return outcome
+
+    evidence = stored(plans, seeds)
+    outcomes = [claim.decide(evidence) for claim in study.claims]
+    if until_decided:
+        outcomes = [looked_up(o) if o.verdict.name == "open" else o for o in outcomes]
+    seconds = time.perf_counter() - started
+    return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, 0)
 
 
 def _checked(

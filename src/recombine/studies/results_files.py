@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from recombine.data import write_table
 from recombine.errors import InputError
@@ -15,43 +16,56 @@ from recombine.studies.results_page import overview_document, results_document
 from recombine.studies.study import Study
 
 
-def write_results(
+@dataclass(frozen=True)
+class StudyResults:
+    """What the store knows about a study: one run, and others that are shown next to it.
+
+    - `others`: a replication with other seeds, and the run at the published sizes, where there are any.
+    """
+
+    main: Reproduction
+    others: tuple[Reproduction, ...]
+
+
+def recall_results(
     study: Study,
-    path: Path,
     *,
     store: Store,
     scale: str = "quick",
     seed_offset: int = 0,
     seeds: int | None = None,
+    until_decided: bool = False,
     compare: int | None = None,
-    quiet: bool = False,
-) -> Reproduction:
-    """Writes a study's page from stored results, and next to it a CSV file with the numbers per seed.
+) -> StudyResults:
+    """Reads a study's results from the store.
 
     **Arguments:**
 
-    - `compare`: the seed offset of a replication whose verdicts are shown side by side.
+    - `until_decided`: judge open claims at 7, 12 and 20 seeds, as far as these were run.
+    - `compare`: the seed offset of a replication.
     """
-    result = recall(study, scale=scale, seed_offset=seed_offset, seeds=seeds, store=store)
-    if not result.evidence:
+    options: dict[str, Any] = {"seeds": seeds, "until_decided": until_decided, "store": store}
+    main = recall(study, scale=scale, seed_offset=seed_offset, **options)
+    if not main.evidence:
         raise InputError(
             "store", str(store.path), f"results of {study.name}; run `recombine reproduce {study.name}` first"
         )
-    replication = None
+    others = []
     if compare is not None and compare != seed_offset:
-        replication = recall(study, scale=scale, seed_offset=compare, seeds=seeds, store=store)
-    paper = None
+        others.append(recall(study, scale=scale, seed_offset=compare, **options))
     if scale != "paper":
-        paper = _with_other_arms(recall(study, scale="paper", seed_offset=seed_offset, store=store), result)
+        paper = recall(study, scale="paper", seed_offset=seed_offset, store=store)
+        others.append(_with_other_arms(paper, main))
+    return StudyResults(main, tuple(run for run in others if run.measured))
+
+
+def write_results(results: StudyResults, path: Path, *, quiet: bool = False) -> None:
+    """Writes a study's page, and next to it a CSV file with the numbers per seed."""
     numbers = path.with_suffix(".csv")
-    document = results_document(
-        result, replication=replication, at_paper_scale=paper, per_seed_file=numbers.name, quiet=quiet
-    )
+    document = results_document(results.main, others=results.others, per_seed_file=numbers.name, quiet=quiet)
     path.parent.mkdir(parents=True, exist_ok=True)
     document.write(path)
-    runs = [run for run in (result, replication, paper) if run is not None and run.evidence]
-    write_table(per_seed_table(runs), numbers)
-    return result
+    write_table(per_seed_table([results.main, *results.others]), numbers)
 
 
 def _with_other_arms(other: Reproduction, result: Reproduction) -> Reproduction:
@@ -64,7 +78,7 @@ def _with_other_arms(other: Reproduction, result: Reproduction) -> Reproduction:
     return replace(other, outcomes=tuple(outcomes))
 
 
-def write_overview(results: Sequence[Reproduction], path: Path) -> None:
+def write_overview(results: Sequence[StudyResults], path: Path) -> None:
     """Writes the headline tables of all studies on one page."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    overview_document(results).write(path)
+    overview_document([(one.main, one.others) for one in results]).write(path)

@@ -31,7 +31,7 @@ from recombine.report.document import Tone
 from recombine.report.numbers import MISSING
 from recombine.report.progress import ProgressDisplay
 from recombine.studies.claim import Claim, Outcome
-from recombine.studies.replication import Agreement, agreement
+from recombine.studies.replication import agreement
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.study import Drawing, StudySection
 from recombine.studies.trial_progress import plural
@@ -70,8 +70,7 @@ def terminal_document(reproduction: Reproduction) -> Document:
 def results_document(
     reproduction: Reproduction,
     *,
-    replication: Reproduction | None = None,
-    at_paper_scale: Reproduction | None = None,
+    others: Sequence[Reproduction] = (),
     per_seed_file: str = "",
     figures: bool = True,
     quiet: bool = False,
@@ -80,14 +79,12 @@ def results_document(
 
     **Arguments:**
 
-    - `replication`: the same study with other seeds; its verdicts are shown side by side.
-    - `at_paper_scale`: the same study at the published sizes; its verdicts are shown where there are some.
+    - `others`: the same study with other seeds or at the published sizes; their verdicts are shown side by side.
     - `per_seed_file`: the file with the numbers per seed, to link to.
     - `figures`: whether to draw the figures.
     - `quiet`: show no progress while drawing.
     """
     study = reproduction.study
-    others = [run for run in (replication, at_paper_scale) if run is not None and _measured(run)]
     headlines = [outcome for outcome in reproduction.outcomes if outcome.claim.headline]
     evidence = reproduction.evidence
     drawings = [d for d in study.drawings if all(name in evidence for name in d.needs)] if figures else []
@@ -107,7 +104,7 @@ def results_document(
         Section(heading, blocks, where="page")
         for heading, blocks in (
             ("Amendments", _amendments(study.claims)),
-            ("Repeatability", _repeatability(reproduction, replication)),
+            ("Repeatability", _repeatability(reproduction, others)),
         )
         if blocks
     ]
@@ -115,10 +112,6 @@ def results_document(
         sentence = f"Every number per seed, so that you can apply another rule: `{per_seed_file}`."
         sections.append(Section("Numbers per seed", [sentence], where="page"))
     return Document(study.title, _lead(reproduction), sections, _footer(reproduction))
-
-
-def _measured(reproduction: Reproduction) -> bool:
-    return any(outcome.measurement is not None for outcome in reproduction.outcomes)
 
 
 def outcomes_table(outcomes: Sequence[Outcome], *, others: Sequence[Reproduction] = ()) -> Table:
@@ -257,18 +250,22 @@ def _amendments(claims: Sequence[Claim]) -> list[Block]:
     ]
 
 
-def _repeatability(reproduction: Reproduction, replication: Reproduction | None) -> list[Block]:
-    if replication is None or not replication.evidence:
-        return []
-    found: Agreement = agreement(reproduction, replication)
-    text = (
-        f"With seeds from {replication.seed_offset} on, {found.same} of {found.decided} trained verdicts that are not "
-        f"open in either set agree"
-    )
-    text += f" ({percent(found.same / found.decided)})." if found.decided else "."
-    if found.reversed:
-        text += f" Reversed: {', '.join(found.reversed)}."
-    return [text]
+def _repeatability(reproduction: Reproduction, others: Sequence[Reproduction]) -> list[Block]:
+    """How far other seeds at the same scale lead to the same verdicts."""
+    sentences: list[Block] = []
+    for other in others:
+        if other.scale != reproduction.scale:
+            continue
+        found = agreement(reproduction, other)
+        text = (
+            f"With seeds from {other.seed_offset} on, {found.same} of {found.decided} trained verdicts that are not "
+            "open in either set agree"
+        )
+        text += f" ({percent(found.same / found.decided)})." if found.decided else "."
+        if found.reversed:
+            text += f" Reversed: {', '.join(found.reversed)}."
+        sentences.append(text)
+    return sentences
 
 
 def _lead(reproduction: Reproduction) -> str:
@@ -318,15 +315,16 @@ def _draw_all(
     return pictures
 
 
-def overview_document(reproductions: Sequence[Reproduction]) -> Document:
-    """The headline tables of several studies on one page."""
+def overview_document(runs: Sequence[tuple[Reproduction, Sequence[Reproduction]]]) -> Document:
+    """The headline tables of several studies on one page, each with its other runs next to it."""
     sections = []
-    for reproduction in reproductions:
+    for reproduction, others in runs:
         headlines = [outcome for outcome in reproduction.outcomes if outcome.claim.headline]
         link = f"{reproduction.study.reference}. Full page: `{reproduction.study.name}.md`."
-        sections.append(Section(reproduction.study.name, [link, outcomes_table(headlines)]))
+        table = outcomes_table(headlines, others=others)
+        sections.append(Section(reproduction.study.name, [link, table]))
     title = "The papers' headline claims, and what we measured"
-    return Document(title, HOW_VERDICTS_ARE_REACHED, sections, _footer(reproductions[0]))
+    return Document(title, HOW_VERDICTS_ARE_REACHED, sections, _footer(runs[0][0]))
 
 
 def claims_table(reproduction: Reproduction) -> Table:

@@ -39,6 +39,8 @@ CNN = {
     "accuracy_inner": 0.0,
     "explained_overlap_shared": 0.5,
     "explained_overlap_radial": 0.1,
+    "explained_overlap_shared_all": 0.3,
+    "explained_overlap_radial_all": 0.6,
     "explained_cosine_shared": 0.5,
     "explained_cosine_radial": 0.1,
     "cosine_binary": 0.4,

@@ -36,13 +36,13 @@ def test_images_that_superpose_are_alike_if_they_share_a_factor(task):
     sums = superposition_image(1 - task.targets, task.split.space.cells, seen)
     for gain in (1.0, 0.1):  # one gain per net: faint images give the same answer
         images = np.where(seen[:, None, None], task.targets, 1 - gain * sums)
-        values = similarity_kernels(lookup_net(images), task)
+        values = similarity_kernels(lookup_net(images), task, margin=1)
         for kind in ("overlap", "cosine"):
             assert values[f"explained_{kind}_shared"] > values[f"explained_{kind}_radial"] + 0.2
 
 
 def test_correct_images_are_alike_if_they_are_close(task):
-    values = similarity_kernels(lookup_net(task.targets), task)
+    values = similarity_kernels(lookup_net(task.targets), task, margin=0)
     for kind in ("overlap", "cosine"):
         assert values[f"explained_{kind}_radial"] > 0.99
         assert values[f"explained_{kind}_radial"] > values[f"explained_{kind}_shared"] + 0.2

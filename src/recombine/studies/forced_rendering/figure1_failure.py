@@ -6,6 +6,8 @@ Training leaves out a square of combinations, although every x and every y occur
 
 from __future__ import annotations
 
+import numpy as np
+
 from recombine.parts import Part
 from recombine.probes import decoders as probes
 from recombine.studies.claim import Amendment, Claim
@@ -49,12 +51,13 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
     setup = Setup(scale)
     shown = setup.shown
 
+    inner = setup.pick(2, 2, 3)
+
     def explain(margin: int) -> tuple[Part, ...]:
         """Probes that describe how a net fails."""
         return (
             Part(probes.superposition, margin=margin),
             Part(bump_probes.similarity, threshold=0.8, every=4),
-            Part(similarity_kernels),
             Part(bump_probes.kernel_fits),
             Part(probes.output_images, cells=shown),
             Part(bump_probes.sum_images, cells=shown),
@@ -66,7 +69,7 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
             probes.positions, margin=setup.pick(3, 3, 6)
         ),  # the 3 × 3 or 5 × 5 cells in the centre of the hole
         Part(bump_probes.dissimilarity),
-        *explain(setup.pick(2, 2, 3)),
+        *explain(inner),
         *LAYERS,
         Part(warping),
         Part(bump_probes.ranks),
@@ -77,7 +80,12 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
             setup.bump_task(),
             setup.cnn(setup.code_size("bump")),
             setup.recipe(STEPS["bump"], 50),
-            (*first, Part(bump_probes.superposed_images, cells=shown), between["bump"]),
+            (
+                *first,
+                Part(similarity_kernels, margin=inner),
+                Part(bump_probes.superposed_images, cells=shown),
+                between["bump"],
+            ),
         ),
         "cnn ramp": setup.plan(
             setup.bump_task("ramp", draws=1000),
@@ -255,14 +263,18 @@ SUPERPOSITION = Claim(
 
 def _kernel_of_similarity(evidence: Evidence) -> PerSeed:
     arm = evidence["cnn bump"]
-    lead = {m: arm[f"explained_{m}_shared"] - arm[f"explained_{m}_radial"] for m in ("overlap", "cosine")}
+
+    def lead(similarity: str, cells: str = "") -> np.ndarray:
+        return arm[f"explained_{similarity}_shared{cells}"] - arm[f"explained_{similarity}_radial{cells}"]
+
     return PerSeed(
-        lead["overlap"],
+        lead("overlap"),
         requires=fitted(arm),
         supports={
             "explained by sharing a factor": arm["explained_overlap_shared"],
             "explained by distance": arm["explained_overlap_radial"],
-            "the difference for cosines": lead["cosine"],
+            "the difference for cosines": lead("cosine"),
+            "the difference for all unseen cells": lead("overlap", "_all"),
             "correlation of the cosine with the binary kernel": arm["cosine_binary"],
         },
     )
@@ -282,12 +294,6 @@ SIMILARITY_KERNEL = Claim(
     headline=True,
     reversal="images were alike because their positions are close, as correct images are",
     reduced=REDUCED,
-    finding=(
-        "The measure takes all unseen cells, also those next to seen ones, which the net draws nearly right and which "
-        "are therefore like their neighbours; claim 8, which looks at the interior of the hole only, is reproduced "
-        "on the same nets. So the setting is the likely cause; whether sharing a factor wins in the interior has not "
-        "been measured yet."
-    ),
     amendments=(
         Amendment(
             "correlation with the binary kernel: at least 0.3 for overlap and cosine of the render net without "
@@ -296,6 +302,12 @@ SIMILARITY_KERNEL = Claim(
             "bump CNN; one width, gain and offset per net for each",
             "the caption is about the bump CNN; thresholded overlap depends on how faintly a net draws; a factorised "
             "Gaussian contains the radial one, so it can never do worse",
+        ),
+        Amendment(
+            "all unseen cells: the radial kernel explained more, by 0.41 of the variance",
+            "unseen cells in the interior of the hole, the cells of claim 8; all unseen cells are shown next to it",
+            "unseen cells next to seen ones are drawn nearly right, and correct images are alike if they are close; "
+            "the claim is about cells where the net fails",
         ),
     ),
 )

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 
 from recombine.metrics.output_similarity import cosine_similarity
 from recombine.nets import evaluate
-from recombine.probes.decoders import cell_rows, levels_of
+from recombine.probes.decoders import cell_rows, interior_cells, levels_of
 from recombine.tasks import Task
 
 Kernel = Callable[[np.ndarray, float], np.ndarray]
@@ -45,16 +45,22 @@ def radial_kernel(
 KERNELS: dict[str, Kernel] = {"shared": shared_factor_kernel, "radial": radial_kernel}
 
 
-def similarity_kernels(net: Any, task: Task) -> dict[str, Any]:
+def similarity_kernels(net: Any, task: Task, *, margin: int) -> dict[str, Any]:
     """How much of the similarity between unseen and seen images each kernel explains, on held-out unseen cells.
 
     Similarity is the overlap of two images without a threshold, the sum over pixels of the product of their contrasts
     with the background; the cosine is the same after every image has been scaled to unit length. Width, gain and offset
     are fitted on three quarters of the unseen cells and scored on the rest, four times.
 
+    **Arguments:**
+
+    - `margin`: interior cells are more than this many levels away from every seen cell.
+
     **Returns:**
 
-    - `explained_overlap_shared`, `explained_overlap_radial`, and the same for `cosine`: explained variance, at most 1;
+    - `explained_overlap_shared`, `explained_overlap_radial`, and the same for `cosine`: explained variance, at most 1,
+      for interior cells;
+    - `explained_overlap_shared_all`, and so on: the same for all unseen cells;
     - `overlap_kernel_width`, `cosine_kernel_width`: the median width of the kernel of shared factors.
 
     ```python
@@ -65,7 +71,7 @@ def similarity_kernels(net: Any, task: Task) -> dict[str, Any]:
     >>> from recombine.studies.forced_rendering.similarity_kernels import similarity_kernels
     >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
     >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
-    >>> similarity_kernels(net, task)["explained_overlap_shared"] <= 1
+    >>> similarity_kernels(net, task, margin=1)["explained_overlap_shared"] <= 1
     True
 
     ```
@@ -73,17 +79,18 @@ def similarity_kernels(net: Any, task: Task) -> dict[str, Any]:
     rows, seen = cell_rows(task)
     levels = levels_of(task, rows).astype(np.float64)
     contrast = (evaluate(net, task.inputs[rows]) - task.blank).reshape(len(rows), -1).astype(np.float64)
-    differences = levels[~seen][:, None] - levels[seen][None]
-    fold = np.random.default_rng(0).permutation(int((~seen).sum())) % FOLDS
+    interior = interior_cells(task, margin=margin)[task.cell[rows]]
     values: dict[str, Any] = {}
     for name, matrix in (("overlap", contrast @ contrast.T), ("cosine", cosine_similarity(contrast))):
-        similarity = matrix[np.ix_(~seen, seen)]
-        for kernel, function in KERNELS.items():
-            values[f"explained_{name}_{kernel}"], width = explained_variance(
-                similarity, differences, function, fold
-            )
-            if kernel == "shared":
-                values[f"{name}_kernel_width"] = width
+        for suffix, compared in (("", interior), ("_all", ~seen)):
+            fold = np.random.default_rng(0).permutation(int(compared.sum())) % FOLDS
+            differences = levels[compared][:, None] - levels[seen][None]
+            for kernel, function in KERNELS.items():
+                values[f"explained_{name}_{kernel}{suffix}"], width = explained_variance(
+                    matrix[np.ix_(compared, seen)], differences, function, fold
+                )
+                if kernel == "shared" and not suffix:
+                    values[f"{name}_kernel_width"] = width
     return values
 
 
