@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 SIZES = (12, 16, 20, 24)
 KINDS = {"stripes": "stripes + bumps", "everywhere": "bumps everywhere"}
-PER_N = {"stripes": (1, 2, 4, 6, 8), "everywhere": (1, 2, 4, 8, 16, 32)}
-"""Bumps per N, in addition to 2N stripes in the first kind. At N = 12, 9N bumps are all that lie outside the corner."""
+PER_N = {"stripes": (0.5, 1, 2, 4), "everywhere": (1, 2, 4, 8, 16)}
+"""Bumps per N, in addition to 2N stripes in the first kind. Pilot runs with other seeds placed the ranges."""
 FITTED_LOSS = 0.02
 """Training stops when the loss falls to this share of a blank image's error."""
 ENOUGH = COMPOSES
@@ -58,18 +58,18 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
         for kind, multiples in PER_N.items():
             for m in setup.some(multiples):
                 if kind == "stripes":
-                    task = Part(with_stripes, n=n, hole=hole, bumps=m * n)
+                    task = Part(with_stripes, n=n, hole=hole, bumps=int(m * n))
                 else:
                     task = Part(
-                        bumps_real, n=n, p=None, train=m * n, test_out="grid", encoding=Part(bump_code)
+                        bumps_real, n=n, p=None, train=int(m * n), test_out="grid", encoding=Part(bump_code)
                     )
                 plans[scaling_arm(n, kind, m)] = setup.plan(task, net, recipe, probes, seeds=(6, 6))
     return setup.distinct(plans)
 
 
-def scaling_arm(n: int, kind: str, per_n: int) -> str:
+def scaling_arm(n: int, kind: str, per_n: float) -> str:
     """The arm with `per_n` times `n` bumps."""
-    return f"scaling {n} {kind} + {per_n} N"
+    return f"scaling {n} {kind} + {per_n:g} N"
 
 
 ARMS = tuple(scaling_arm(n, kind, m) for n in SIZES for kind, multiples in PER_N.items() for m in multiples)
