@@ -96,7 +96,7 @@ def scaling(**exponents):
     made = {}
     for n in SIZES:
         for kind, exponent in exponents.items():
-            needed = (5.0 * SIZES[0] if kind == "stripes" else 2.5 * SIZES[0]) * (n / SIZES[0]) ** exponent
+            needed = (3.2 * SIZES[0] if kind == "stripes" else 2.5 * SIZES[0]) * (n / SIZES[0]) ** exponent
             for m in PER_N[kind]:
                 images = m * n + (2 * n if kind == "stripes" else 0)
                 made[scaling_arm(n, kind, m)] = arm(
