@@ -22,7 +22,7 @@ LEARNED = (
     "not learned: with the released 20 epochs the MLPs draw blank images, and once they draw what they were shown, "
     "most of the loss is gone while unseen combinations are drawn no better (claims 10 and 11).",
     "One net per arm shows little. Without penalties, ten nets of full size end anywhere between 1.0 and 5.6 times the "
-    "error of a blank image (claim 12), and whether they stretch or compress the unseen region is a matter of the seed: "
+    "error of a blank image (claim 12), and whether they stretch or compress the unseen region depends on the seed: "
     "the published sign holds for the published seed, in plain PyTorch too, and not for most others (claim 15).",
     "Which penalty does the work depends on the length of training: flatness alone is ahead in short runs, both "
     "together in long ones, and low rank alone hardly helps (claim 16).",
