@@ -26,9 +26,9 @@ LEARNED = (
     "the published sign holds for the published seed, in plain PyTorch too, and not for most others (claim 15).",
     "Which penalty does the work depends on the length of training: flatness alone is ahead in short runs, both "
     "together in long ones, and low rank alone hardly helps (claim 16).",
-    "With penalties, a broken stripe at a single level dominates the unseen error of a whole net: the mean over cells is "
-    "ten times the median, at full size, too (claim 13). How large the improvement is therefore depends on the size: 74 "
-    "times at full size, 8 and 34 times in two sets of seeds at the reduced size.",
+    "With penalties, a broken stripe at a single level dominates the unseen error of a whole net: the mean over cells "
+    "is ten times the median, at full size, too (claim 13). The improvement therefore varies: 74 times at full size, 8 "
+    "and 34 times in two sets of seeds at the reduced size.",
     "Images are alike because they share a factor only in the interior of the hole. Over all unseen cells, nearness "
     "explains more, because cells next to seen ones are drawn nearly right (claim 9).",
     "Stripes alone already put the darkest pixel in the right place, but the image is a cross ten times worse than a "
