@@ -255,8 +255,8 @@ VOLUME = Claim(
     reversal="nets without penalties compressed the unseen region, or penalties made it less even",
     reduced=REDUCED,
     finding=(
-        "The published sign is that of one net. Plain PyTorch with the published seed gives it again (+0.302), but over "
-        "seeds it varies: of ten nets of full size without penalties three stretch the unseen region and seven "
+        "The published sign is that of one net. Plain PyTorch with the published seed gives it again (+0.302), but "
+        "over seeds it varies: of ten nets of full size without penalties three stretch the unseen region and seven "
         "compress it, by up to 1.5 decades, while with penalties all stay within 0.08. So the paper's sign does not "
         "generalise; what goes with failure is an uneven volume, in whichever direction."
     ),
