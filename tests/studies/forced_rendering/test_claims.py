@@ -127,7 +127,8 @@ CONTRADICTING = {
             seen=5e-4, **LAYERS | {"factorisation": [1, 0.8, 0.8, 0.9, 0.9, 0.95, 1]}
         )
     },
-    "42": {"mlp bump 200 epochs": decoder(seen=5e-4, **LAYERS | {"volume_spread_in": np.full(7, 0.9)})},
+    "42": {"cnn bump": decoder(**CNN | {"volume_spread_in": np.full(6, 0.9)})},
+    "47": {"mlp bump 200 epochs": decoder(seen=5e-4, **LAYERS | {"volume_spread_in": np.full(7, 0.9)})},
     "13": {"render none": render(1e-6, 1e-5, 0.3, 18.0)},
     "15": {"render none": render(1e-6, 2.8e-2, -0.305, 18.0)},
     "16": {"render flatness": render(4e-5, 1e-5, 0.0, 1.0)},
