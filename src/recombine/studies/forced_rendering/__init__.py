@@ -24,8 +24,8 @@ LEARNED = (
     "One net per arm shows little. Without penalties, ten nets of full size end anywhere between 1.0 and 5.6 times the "
     "error of a blank image (claim 12), and whether they stretch or compress the unseen region depends on the seed: "
     "the published sign holds for the published seed, in plain PyTorch too, and not for most others (claim 15).",
-    "Warping does not go with failure in general: the bump CNN represents unseen combinations three times as unevenly as "
-    "seen ones, the MLP does not, and both fail (claims 42 and 47).",
+    "Warping does not go with failure in general: the bump CNN represents unseen combinations three times as unevenly "
+    "as seen ones, the MLP does not, and both fail (claims 42 and 47).",
     "Which penalty does the work depends on the length of training: flatness alone is ahead in short runs, both "
     "together in long ones, and low rank alone hardly helps (claim 16).",
     "With penalties, a broken stripe at a single level dominates the unseen error of a whole net: the mean over cells "
