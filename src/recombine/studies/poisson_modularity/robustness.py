@@ -97,10 +97,10 @@ SEPARATE_BLOCKS = Claim(
     _separate_blocks,
     headline=True,
     reversal="separate blocks had made larger errors than the dense net",
-    finding="Structure alone does not help against noise: in one set of seeds twenty pairs do not decide it, in another "
-    "ten pairs say that blocks are worse. With eight units per block, each output has fewer units to average over than "
-    "in the dense net. Shifts of another input never reach an output, by construction. The published protocol is not "
-    "known to us; ours trains both with L2 alone.",
+    finding="Structure alone does not help against noise: in one set of seeds twenty pairs do not decide it, in "
+    "another ten pairs say that blocks are worse. With eight units per block, each output has fewer units to average "
+    "over than in the dense net. Shifts of another input never reach an output, by construction. The published "
+    "protocol is not known to us; ours trains both with L2 alone.",
     amendments=(
         Amendment(
             "errors under Poisson-like and multiplicative noise below the dense median, and unchanged under shifts",
