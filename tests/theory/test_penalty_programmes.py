@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine import InputError
+from recombine.tasks import sphere_inputs
 from recombine.theory import (
     DiagonalWeights,
     group_norm,
@@ -15,7 +16,6 @@ from recombine.theory import (
     min_l1,
     min_l2,
 )
-from recombine.theory.transfer import sphere_inputs
 
 
 @pytest.fixture

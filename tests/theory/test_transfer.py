@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from recombine import InputError
+from recombine.tasks import diagonal_teachers
 from recombine.theory import phase_diagram, predict_transfer
 from recombine.theory.transfer import FROM_SCRATCH, PROBE, finetuned
 
 
 def teachers(features=1000, known=40, active=40, *, seed=0):
-    rng = np.random.default_rng(seed)
-    order, signs = rng.permutation(features), rng.choice([-1.0, 1.0], size=known)
-    aux, main = np.zeros(features), np.zeros(features)
-    aux[order[:known]] = signs / np.sqrt(known)
-    main[order[:active]] = signs[:active] / active
-    return aux, main
+    pair = diagonal_teachers(
+        inputs=features, known=known, active=active, overlap=active, amplitude="1/k", seed=seed
+    )
+    return pair.aux.coefficients, pair.main.coefficients
 
 
 def test_published_networks_are_forecast():

@@ -13,6 +13,7 @@ a JAX function, needs JAX.
 | Can the factors be decoded linearly from a layer? | `representation` |
 | Are the factors orthogonal in a layer (factorisation), and is the layer warped? | `geometry` |
 | In how many directions does a layer vary? | `ranks` |
+| What does a net keep of what it had learned before? | `reuse` |
 | Does each slot represent one object? | `slots`, `identifiability` |
 | How do slots interact, and which weights connect modules? | `interaction`, `connectivity` (sub-packages) |
 
@@ -65,6 +66,16 @@ from recombine.metrics.representation import (
     ridge_predictions,
     ridge_probe,
 )
+from recombine.metrics.reuse import (
+    SharedDimensions,
+    UnitMatch,
+    kernel_movement,
+    match_units,
+    participation_ratio,
+    response_persistence,
+    shared_dimensions,
+    weight_displacement,
+)
 from recombine.metrics.slots import (
     SlotScores,
     attention_interaction_of,
@@ -89,8 +100,10 @@ __all__ = [
     "KernelFit",
     "Polarity",
     "ProbeScore",
+    "SharedDimensions",
     "SlotScores",
     "SuperpositionIndex",
+    "UnitMatch",
     "activation_ranks",
     "additive_fit",
     "additive_kernel",
@@ -113,23 +126,28 @@ __all__ = [
     "gaussian_kernel",
     "item_slope",
     "kernel_agreement",
+    "kernel_movement",
     "kernel_regression",
     "linear_probe",
     "log10_volume",
+    "match_units",
     "metric_summary",
     "metric_tensor",
     "metric_tensor_exact",
     "numerical_rank",
     "pair_products",
     "participation",
+    "participation_ratio",
     "pixel_overlap",
     "position",
     "position_accuracy",
     "position_error",
     "reconstruction_error",
     "relative_contrast",
+    "response_persistence",
     "ridge_predictions",
     "ridge_probe",
+    "shared_dimensions",
     "shared_levels",
     "signal",
     "slot_identifiability",
@@ -144,5 +162,6 @@ __all__ = [
     "superposition_index",
     "volume",
     "volume_gap",
+    "weight_displacement",
     "within_tolerance",
 ]

@@ -47,6 +47,9 @@ from recombine.tasks.symbolic import (
     transverse_patterning,
 )
 from recombine.tasks.task import Task
+from recombine.tasks.teachers.pairs import TeacherPair, diagonal_teachers, relu_teachers
+from recombine.tasks.teachers.rows import pooled_task, sphere_inputs, teacher_task
+from recombine.tasks.teachers.teacher import Teacher
 
 __all__ = [
     "PUBLISHED_SPRITES",
@@ -59,6 +62,8 @@ __all__ = [
     "Scenes",
     "Sines",
     "Task",
+    "Teacher",
+    "TeacherPair",
     "World",
     "addition",
     "angle_cos_sin",
@@ -71,6 +76,7 @@ __all__ = [
     "composite_images",
     "context_dependence",
     "datasets",
+    "diagonal_teachers",
     "dispersed_addition",
     "draw_lines",
     "draw_sprites",
@@ -86,16 +92,20 @@ __all__ = [
     "one_hot",
     "partial_exposure",
     "polynomial_decoder",
+    "pooled_task",
     "ramp",
     "ramp_with_presence",
+    "relu_teachers",
     "reverse_bumps",
     "scene_task",
     "sine_functions",
     "single_factor_positions",
     "single_factor_renderings",
     "single_factor_rows",
+    "sphere_inputs",
     "sprites",
     "super_inputs",
+    "teacher_task",
     "transitive_chain",
     "transitive_equivalence",
     "transitive_ordering",

@@ -18,6 +18,7 @@ from jaxtyping import Float
 from recombine.errors import InputError
 from recombine.intervals import interval
 from recombine.report import Column, Document, Picture, Report, Row, Section, Table, bracket, number
+from recombine.tasks import diagonal_teachers, sphere_inputs
 from recombine.theory.penalties import REGIMES, DiagonalPenalty, DiagonalWeights, finite
 from recombine.theory.penalty_programmes import min_diagonal_penalty, min_l2
 
@@ -28,12 +29,6 @@ if TYPE_CHECKING:
 MAX_FEATURES, MAX_ROWS, MAX_PROGRAMMES = 10_000, 4096, 10_000
 """Bounds on one forecast; a programme with 1000 features and 512 rows takes 1 to 2 s."""
 FROM_SCRATCH, PROBE = "from scratch", "linear probe"
-
-
-def sphere_inputs(rows: int, features: int, rng: np.random.Generator) -> Float[np.ndarray, "rows features"]:
-    """Rows drawn uniformly from the sphere on which the mean square is 1."""
-    x = rng.normal(size=(rows, features))
-    return x / np.sqrt((x**2).mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, repr=False)
@@ -295,7 +290,13 @@ def phase_diagram(
     for value in values:
         medians = []
         for draw in range(draws):
-            aux, main = _teachers(axis, int(value), features, known, np.random.default_rng([seed, draw]))
+            shared = (
+                {"active": value, "overlap": value}
+                if axis == "active"
+                else {"overlap": value, "active": known}
+            )
+            pair = diagonal_teachers(inputs=features, known=known, seed=seed + 1000 * draw, **shared)
+            aux, main = (teacher.coefficients for teacher in pair)
             found = predict_transfer(aux, main, n, scales, draws=1, seed=seed + 1000 * draw)
             medians.append(
                 [float(found.errors[name][0, 0]) for name in (*map(finetuned, scales), FROM_SCRATCH)]
@@ -304,21 +305,6 @@ def phase_diagram(
         grid.append(middle[:-1])
         scratch.append(middle[-1])
     return PhaseDiagram(axis, tuple(map(int, values)), tuple(scales), np.array(grid), np.array(scratch))
-
-
-def _teachers(
-    axis: str, value: int, features: int, known: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """An auxiliary and a main teacher with equal signs on shared features, each of norm 1."""
-    order, signs = rng.permutation(features), rng.choice([-1.0, 1.0], size=2 * known)
-    aux, main = np.zeros(features), np.zeros(features)
-    aux[order[:known]] = signs[:known] / np.sqrt(known)
-    if axis == "active":
-        main[order[:value]] = signs[:value] / np.sqrt(value)
-    else:
-        chosen = [*range(value), *range(known, 2 * known - value)]
-        main[order[chosen]] = signs[chosen] / np.sqrt(known)
-    return aux, main
 
 
 def _numbers(name: str, given: Any, *, whole: bool = False) -> list[Any]:

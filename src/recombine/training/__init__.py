@@ -5,9 +5,23 @@ from typing import TYPE_CHECKING, Any
 from recombine.training.recipe import Noise, Optimiser, Penalty, Recipe, Schedule, adam, adamw, sgd
 
 if TYPE_CHECKING:
+    from recombine.training.descent import Descended, descend
     from recombine.training.loop import Fitted, fit
 
-__all__ = ["Fitted", "Noise", "Optimiser", "Penalty", "Recipe", "Schedule", "adam", "adamw", "fit", "sgd"]
+__all__ = [
+    "Descended",
+    "Fitted",
+    "Noise",
+    "Optimiser",
+    "Penalty",
+    "Recipe",
+    "Schedule",
+    "adam",
+    "adamw",
+    "descend",
+    "fit",
+    "sgd",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -15,4 +29,8 @@ def __getattr__(name: str) -> Any:
         from recombine.training import loop
 
         return getattr(loop, name)
+    if name in {"descend", "Descended"}:
+        from recombine.training import descent
+
+        return getattr(descent, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
