@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         probes,
         remedies,
         report,
+        reuse,
         runs,
         spaces,
         studies,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from recombine.metrics.interaction import asymmetry_report, discover_slots, interaction_profile
     from recombine.modularity import modularity_report
     from recombine.parts import Part
+    from recombine.reuse import reuse_report
     from recombine.spaces import Space, Split
     from recombine.studies import reproduce
     from recombine.tasks import Task
@@ -56,6 +58,7 @@ _HOME_OF = {
     "interaction_profile": "recombine.metrics.interaction",
     "modularity_report": "recombine.modularity",
     "reproduce": "recombine.studies",
+    "reuse_report": "recombine.reuse",
 }
 _PACKAGES = {
     "advice",
@@ -68,6 +71,7 @@ _PACKAGES = {
     "probes",
     "remedies",
     "report",
+    "reuse",
     "runs",
     "spaces",
     "studies",
@@ -106,6 +110,8 @@ __all__ = [
     "remedies",
     "report",
     "reproduce",
+    "reuse",
+    "reuse_report",
     "runs",
     "spaces",
     "studies",

@@ -290,12 +290,10 @@ def phase_diagram(
     for value in values:
         medians = []
         for draw in range(draws):
-            shared = (
-                {"active": value, "overlap": value}
-                if axis == "active"
-                else {"overlap": value, "active": known}
+            active_features = value if axis == "active" else known
+            pair = diagonal_teachers(
+                inputs=features, known=known, active=active_features, overlap=value, seed=seed + 1000 * draw
             )
-            pair = diagonal_teachers(inputs=features, known=known, seed=seed + 1000 * draw, **shared)
             aux, main = (teacher.coefficients for teacher in pair)
             found = predict_transfer(aux, main, n, scales, draws=1, seed=seed + 1000 * draw)
             medians.append(

@@ -95,7 +95,7 @@ def descend(
         while (active := status == "").any():
             limits = np.where(active, np.minimum(test_every, steps - taken), 0)
             arguments = (jnp.asarray(rates), jnp.asarray(limits), target, diverge_above)
-            state, found, done = jax.block_until_ready(_advance(loss, state, data, *arguments))
+            state, found, done = _advance(loss, state, data, *arguments)
             losses = np.where(active, np.asarray(found), losses)
             taken += np.where(active, np.asarray(done), 0)
             lost = active & ~(losses <= diverge_above)

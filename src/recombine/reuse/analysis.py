@@ -1,0 +1,163 @@
+"""Reading two versions of a model, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.errors import InputError
+from recombine.metrics.reuse import weight_displacement
+from recombine.models import as_model
+from recombine.models.model import Model
+from recombine.reuse.layers import MIN_ROWS, layer_reuse
+from recombine.reuse.result import ReuseReport
+
+MEMORY = 512 * 2**20
+"""Bytes of activations that are kept at once."""
+MAX_ROWS = 5000
+"""Rows that are measured, evenly spaced; more would not change the numbers."""
+
+
+def reuse_report(
+    before: Any,
+    after: Any,
+    inputs: Any = None,
+    *,
+    layers: Sequence[str] | None = None,
+    name: str = "model",
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> ReuseReport:
+    """What finetuning, or any further training, kept of a model's representations.
+
+    **Arguments:**
+
+    - `before`, `after`: two versions of one model (PyTorch, JAX or scikit-learn); or mappings from names of layers to
+        activations `(rows, ...)` for the same inputs.
+    - `inputs`: of the models, at least 40 rows, best those of the new task; not needed with activations.
+    - `layers`: names of layers; by default all that both have.
+    - `name`: what the report calls the model.
+    - `seed`: of the resampling behind the intervals.
+    - `progress`: called with the share of layers done.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine import reuse_report
+    >>> x = np.random.default_rng(0).normal(size=(400, 30)) * (np.arange(30) < 10)
+    >>> reuse_report({"hidden": x}, {"hidden": x * (np.arange(30) < 3)})
+    ReuseReport(model, 400 rows: hidden nested)
+
+    ```
+    """
+    given = isinstance(before, Mapping), isinstance(after, Mapping)
+    if given[0] != given[1]:
+        raise InputError(
+            "before, after", "a model and activations", "two models, or two mappings of activations"
+        )
+    if given[0]:
+        if inputs is not None:
+            raise InputError("inputs", "inputs", "nothing, where activations are given")
+        return _from_activations(before, after, layers, name, seed, progress)
+    if inputs is None:
+        raise InputError("inputs", None, "the inputs on which the two models are compared")
+    old, new = as_model(before, inputs), as_model(after, inputs)
+    if old.framework != new.framework:
+        raise InputError("after", new.framework, f"a model of the same framework, {old.framework}")
+    names = _common(old.layers, new.layers, layers)
+    for layer in names:
+        if old.shapes.get(layer) != new.shapes.get(layer):
+            raise InputError(
+                f"layer {layer!r}", new.shapes.get(layer), f"the shape before, {old.shapes.get(layer)}"
+            )
+    if old.rows < MIN_ROWS:
+        raise InputError("inputs", old.rows, f"at least {MIN_ROWS} rows")
+    taken = np.linspace(0, old.rows - 1, min(old.rows, MAX_ROWS)).round().astype(int)
+    found = []
+    for layer, x, y in _activations(old, new, names, taken):
+        found.append(layer_reuse(layer, x, y, seed=seed))
+        if progress is not None:
+            progress(len(found) / len(names))
+    notes = [*dict.fromkeys([*old.notes, *new.notes])]
+    return ReuseReport(name, tuple(found), len(taken), _displacement(old, new), tuple(notes))
+
+
+def _from_activations(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    layers: Sequence[str] | None,
+    name: str,
+    seed: int,
+    progress: Callable[[float], None] | None,
+) -> ReuseReport:
+    names = _common(tuple(before), tuple(after), layers)
+    rows = {len(np.asarray(version[layer])) for version in (before, after) for layer in names}
+    if len(rows) != 1:
+        raise InputError("activations", sorted(rows), "as many rows in every layer, before and after")
+    found = []
+    for layer in names:
+        found.append(layer_reuse(layer, before[layer], after[layer], seed=seed))
+        if progress is not None:
+            progress(len(found) / len(names))
+    return ReuseReport(name, tuple(found), rows.pop(), {}, ())
+
+
+def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+    """Layers of both versions; an `InputError` names one that is missing."""
+    wanted = list(asked) if asked is not None else list(before)
+    for layer in wanted:
+        for version, names in (("before", before), ("after", after)):
+            if layer not in names:
+                shown = ", ".join(names[:8]) or "none"
+                raise InputError(
+                    f"layer {layer!r}", f"missing {version}", f"a layer of both versions ({shown})"
+                )
+    extra = [layer for layer in after if asked is None and layer not in before]
+    if extra:
+        raise InputError(f"layer {extra[0]!r}", "missing before", "two versions of the same model")
+    if not wanted:
+        raise InputError("layers", "none", "a model whose layers can be read, or activations")
+    return wanted
+
+
+def _activations(
+    old: Model, new: Model, names: Sequence[str], taken: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Activations of one layer after another; as many layers are read together as fit into memory."""
+    group: list[str] = []
+    size = 0
+    for layer in names:
+        needed = 2 * len(taken) * int(np.prod(old.shapes[layer])) * 4
+        if group and size + needed > MEMORY:
+            yield from _read(old, new, group, taken)
+            group, size = [], 0
+        group.append(layer)
+        size += needed
+    yield from _read(old, new, group, taken)
+
+
+def _read(
+    old: Model, new: Model, group: Sequence[str], taken: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    versions: list[dict[str, np.ndarray]] = []
+    for model in (old, new):
+        pieces: dict[str, list[np.ndarray]] = {layer: [] for layer in group}
+        for chunk in model.run(group):
+            mine = taken[(taken >= chunk.rows.start) & (taken < chunk.rows.stop)] - chunk.rows.start
+            for layer in group:
+                pieces[layer].append(np.asarray(chunk.activities[layer][mine], dtype=np.float32))
+        versions.append({layer: np.concatenate(found) for layer, found in pieces.items()})
+    for layer in group:
+        yield layer, versions[0].pop(layer), versions[1].pop(layer)
+
+
+def _displacement(old: Model, new: Model) -> dict[str, float]:
+    """How far each layer's weights moved, where they can be read."""
+    weights = old.weights(), new.weights()
+    if weights[0] is None or weights[1] is None:
+        return {}
+    try:
+        return weight_displacement(weights[0], weights[1])
+    except InputError as error:
+        raise InputError("after", str(error), "another version of the same model") from None

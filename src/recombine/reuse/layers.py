@@ -1,0 +1,216 @@
+"""One layer before and after: its dimensions, what is retained of them, and the regime that this means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float
+
+from recombine.errors import InputError
+from recombine.intervals import UNKNOWN, Estimate, resample_counts, resampled_estimate
+from recombine.metrics.gram import as_units
+from recombine.metrics.reuse import FULL
+
+Label = Literal["lazy", "nested", "rich", "unclear"]
+LABELS: tuple[Label, ...] = get_args(Label)
+
+RETAINED = 0.5
+"""From this share on, the new representation counts as one inside the old one."""
+SMALLER = 0.8
+"""Below this share of its old dimensions, a layer counts as smaller."""
+BLOCKS = 20
+"""Groups of rows that are resampled for intervals."""
+MIN_ROWS = 40
+DRAWS = 400
+MAX_UNITS = 8192
+"""Wider layers are represented by so many of their units, evenly spaced."""
+
+
+@dataclass(frozen=True)
+class LayerReuse:
+    """What became of one layer.
+
+    **Attributes:**
+
+    - `name`, `units`: of the layer; `used`: how many units were measured.
+    - `before`, `after`: participation ratios, the effective numbers of dimensions.
+    - `shared`: the effective number of shared dimensions; `chance`: the same for unrelated representations.
+    - `kept`: dimensions after / before; `retained`: share of the new dimensions inside the old ones (0: as by chance,
+        NaN if the old ones fill the layer); `persistence`: share of the new variance in units that respond as before.
+    - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained) or
+        `"unclear"` if an interval contains the threshold that matters.
+    """
+
+    name: str
+    units: int
+    used: int
+    before: float
+    after: float
+    shared: float
+    chance: float
+    kept: Estimate
+    retained: Estimate
+    persistence: Estimate
+
+    @property
+    def label(self) -> Label:
+        """The regime."""
+        inside = [e for e in (self.retained, self.persistence) if np.isfinite(e.value)]
+        if all(e.high < RETAINED for e in inside):
+            return "rich"
+        if not any(e.low >= RETAINED for e in inside):
+            return "unclear"
+        if self.kept.high < SMALLER:
+            return "nested"
+        return "lazy" if self.kept.low >= SMALLER else "unclear"
+
+
+def layer_reuse(
+    name: str,
+    before: Float[np.ndarray, "rows ..."],
+    after: Float[np.ndarray, "rows ..."],
+    *,
+    seed: int = 0,
+) -> LayerReuse:
+    """Measures one layer; rows are the same inputs before and after.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.reuse.layers import layer_reuse
+    >>> x = np.random.default_rng(0).normal(size=(400, 30)) * (np.arange(30) < 10)
+    >>> layer_reuse("hidden", x, x * (np.arange(30) < 3)).label
+    'nested'
+
+    ```
+    """
+    x, units = _measured(f"{name}, before", before)
+    y, _ = _measured(f"{name}, after", after)
+    if x.shape != y.shape:
+        raise InputError(f"layer {name!r}", y.shape, f"as many rows and units as before, {x.shape}")
+    if len(x) < MIN_ROWS:
+        raise InputError("inputs", len(x), f"at least {MIN_ROWS} rows")
+    rng = np.random.default_rng(seed)
+    block = rng.permutation(len(x)) % BLOCKS
+    sums = _BlockSums.of(x, y, block)
+    ones = np.ones((1, BLOCKS))
+    value, draws = sums.measured(ones), sums.measured(resample_counts(rng, BLOCKS, DRAWS).astype(float))
+
+    def estimate(measure: str) -> Estimate:
+        point = float(value[measure][0])
+        if not np.isfinite(point):
+            return UNKNOWN
+        spread = draws[measure][np.isfinite(draws[measure])]
+        # Resampled rows repeat, which lowers the dimensions of all resamples alike; only their spread is of interest.
+        return resampled_estimate(point, spread - np.median(spread) + point, BLOCKS)
+
+    return LayerReuse(
+        name=name,
+        units=units,
+        used=x.shape[1],
+        before=float(value["before"][0]),
+        after=float(value["after"][0]),
+        shared=float(value["shared"][0]),
+        chance=float(value["chance"][0]),
+        kept=estimate("kept"),
+        retained=estimate("retained"),
+        persistence=estimate("persistence"),
+    )
+
+
+def _measured(field: str, activations: object) -> tuple[np.ndarray, int]:
+    """Centred activations in single precision, scaled to a largest value of 1, of at most `MAX_UNITS` units."""
+    flat = as_units(np.asarray(activations))
+    if not np.issubdtype(flat.dtype, np.number) or not np.isfinite(flat).all():
+        raise InputError(field, "NaN, infinity or no numbers", "finite activations")
+    units = flat.shape[1]
+    if units > MAX_UNITS:
+        flat = flat[:, np.linspace(0, units - 1, MAX_UNITS).round().astype(int)]
+    centred = flat - flat.mean(axis=0, dtype=np.float64)
+    largest = float(np.abs(centred).max(initial=0.0))
+    if largest == 0:
+        raise InputError(field, "the same activations for every input", "a layer that responds to its inputs")
+    return (centred / largest).astype(np.float32), units
+
+
+@dataclass(frozen=True, eq=False)
+class _BlockSums:
+    """Sums over blocks of rows from which every measure of any resample follows.
+
+    - `squares`: `(2, blocks)`, sums of squares before and after.
+    - `traces`: `(3, blocks, blocks)`, `tr(X_k' X_k Y_l' Y_l)` of before with before, after with after, and both.
+    - `moments`: `(3, blocks, units)`, sums of `x²`, `y²` and `x y`.
+    - `units`: of the layer.
+    """
+
+    squares: np.ndarray
+    traces: np.ndarray
+    moments: np.ndarray
+    units: int
+
+    @classmethod
+    def of(cls, x: np.ndarray, y: np.ndarray, block: np.ndarray) -> _BlockSums:
+        parts = [(x[block == k], y[block == k]) for k in range(BLOCKS)]
+        moments = np.array(
+            [
+                [(a * b).sum(axis=0, dtype=np.float64) for a, b in pairs]
+                for pairs in (
+                    [(p, p) for p, _ in parts],
+                    [(q, q) for _, q in parts],
+                    parts,
+                )
+            ]
+        )
+        by_units = x.shape[1] <= len(x)
+        traces = _traces_by_units(parts) if by_units else _traces_by_rows(parts)
+        return cls(moments[:2].sum(axis=2), traces, moments, x.shape[1])
+
+    def measured(self, weights: np.ndarray) -> dict[str, np.ndarray]:
+        """All measures for `(draws, blocks)` weights of the blocks."""
+        traces = [np.einsum("dk,kl,dl->d", weights, t, weights) for t in self.traces]
+        totals = weights @ self.squares.T
+        before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
+        shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
+        chance = before * after / self.units
+        room = after - chance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            retained = np.where(room > FULL * after, (shared - chance) / room, np.nan)
+        return {
+            "before": before,
+            "after": after,
+            "shared": shared,
+            "chance": chance,
+            "kept": after / before,
+            "retained": retained,
+            "persistence": self._persistence(weights),
+        }
+
+    def _persistence(self, weights: np.ndarray) -> np.ndarray:
+        old, new, both = (weights @ moment for moment in self.moments)  # (draws, units)
+        silent = old <= 1e-9 * old.max(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            explained = np.where(silent, 0.0, both**2 / old)
+        return explained.sum(axis=1) / new.sum(axis=1)
+
+
+def _traces_by_units(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Covariances of all blocks, then their inner products; cheap for layers with few units."""
+    old, new = (np.stack([(p[i].T @ p[i]).ravel() for p in parts]) for i in (0, 1))
+    return np.stack([old @ old.T, new @ new.T, old @ new.T]).astype(np.float64)
+
+
+def _traces_by_rows(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Squared norms of the products of all pairs of blocks; for layers with more units than rows."""
+    traces = np.empty((3, BLOCKS, BLOCKS))
+    for i, (x, y) in enumerate(parts):
+        for j, (u, v) in enumerate(parts):
+            traces[2, i, j] = _squared(x, v)
+            if j >= i:
+                traces[0, i, j] = traces[0, j, i] = _squared(x, u)
+                traces[1, i, j] = traces[1, j, i] = _squared(y, v)
+    return traces
+
+
+def _squared(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.square(a @ b.T, dtype=np.float64).sum())

@@ -1,0 +1,215 @@
+"""The result of `reuse_report`, and what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from recombine._version import __version__
+from recombine.report import (
+    Badge,
+    Bullets,
+    Column,
+    Document,
+    Only,
+    Picture,
+    Report,
+    Row,
+    Section,
+    Table,
+    bracket,
+    fixed,
+    plain_number,
+)
+from recombine.report.document import Tone
+from recombine.reuse.layers import LABELS, RETAINED, SMALLER, Label, LayerReuse
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+MEANING: dict[Label, str] = {
+    "lazy": "keeps its representation as it was; the layers behind it do the new work",
+    "nested": "uses fewer directions, inside those that it had: it has selected from what it knew",
+    "rich": "has moved to directions that it did not use before: what it knew plays little part",
+    "unclear": "lies too close to a boundary for this number of inputs",
+}
+TONES: dict[Label, Tone] = {"lazy": "open", "nested": "good", "rich": "open", "unclear": "open"}
+ADVICE: dict[Label, str] = {
+    "lazy": "If the new task needs only some of what the model knew, finetuning in the nested regime needs fewer rows: "
+    "shrink the pretrained weights before finetuning (`recombine.remedies.rescale(model, 0.5)`, then 0.25 and 0.125; "
+    "`search_rescaling` tries them on a validation split).",
+    "nested": "Nothing to change: the model selects from what it knew. Other factors of the pretrained weights are "
+    "worth trying only if the error on the new task is too high.",
+    "rich": "If the old features should help, keep more of them: do not shrink the pretrained weights (`rescale` with "
+    "a factor of 1 or more), lower the learning rate, or train the readout first.",
+    "unclear": "Give more inputs, or compare only the layers that matter.",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReuseReport(Report):
+    """What `reuse_report` found. `print(report)` shows it; `to_dict`, `table` and `page` give its other forms.
+
+    - `layers`: one [`recombine.reuse.LayerReuse`][] each, from input to output.
+    - `rows`: how many inputs were compared.
+    - `displacement`: how far each layer's weights moved relative to their norm, where they could be read.
+    - `notes`: what a user should know about the models.
+    """
+
+    name: str
+    layers: tuple[LayerReuse, ...]
+    rows: int
+    displacement: dict[str, float]
+    notes: tuple[str, ...]
+
+    @property
+    def label(self) -> Label:
+        """The regime of the whole model: that of the last layer but the output, whose directions are the new task's."""
+        return self.decisive.label
+
+    @property
+    def decisive(self) -> LayerReuse:
+        """The layer that decides the label of the whole model."""
+        return self.layers[-2] if len(self.layers) > 1 else self.layers[-1]
+
+    def __repr__(self) -> str:
+        labels = ", ".join(f"{layer.name} {layer.label}" for layer in self.layers[:6])
+        more = ", …" if len(self.layers) > 6 else ""
+        return f"ReuseReport({self.name}, {self.rows} rows: {labels}{more})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        layers = [
+            {
+                "name": layer.name,
+                "label": layer.label,
+                "units": layer.units,
+                "used": layer.used,
+                **{n: plain_number(getattr(layer, n)) for n in ("before", "after", "shared", "chance")},
+                **{
+                    n: {
+                        "value": plain_number(getattr(layer, n).value),
+                        "interval": [plain_number(end) for end in getattr(layer, n).pair],
+                    }
+                    for n in ("kept", "retained", "persistence")
+                },
+                "displacement": plain_number(self.displacement.get(layer.name, float("nan"))),
+            }
+            for layer in self.layers
+        ]
+        return {
+            "name": self.name,
+            "version": __version__,
+            "label": self.label,
+            "decided_by": self.decisive.name,
+            "rows": self.rows,
+            "layers": layers,
+            "advice": ADVICE[self.label],
+            "notes": list(self.notes),
+        }
+
+    def table(self) -> pl.DataFrame:
+        """One row per layer."""
+        import polars as pl
+
+        return pl.DataFrame(
+            [
+                {
+                    "layer": layer.name,
+                    "label": layer.label,
+                    "units": layer.units,
+                    "before": layer.before,
+                    "after": layer.after,
+                    "shared": layer.shared,
+                    "kept": layer.kept.value,
+                    "retained": layer.retained.value,
+                    "persistence": layer.persistence.value,
+                    "displacement": self.displacement.get(layer.name),
+                }
+                for layer in self.layers
+            ]
+        )
+
+    def document(self) -> Document:
+        """Table of layers, what the labels mean, and what to try."""
+        counts = Counter(layer.label for layer in self.layers)
+        summary = ", ".join(f"{counts[label]} {label}" for label in LABELS if counts[label])
+        lead = (
+            f"{self.label}: `{self.decisive.name}` {MEANING[self.label]}. "
+            f"{len(self.layers)} layers ({summary}), {self.rows} inputs."
+        )
+        columns = [
+            Column("layer"),
+            Column("dimensions before", "right"),
+            Column("after", "right"),
+            Column("after / before", "right"),
+            Column("inside the old ones", "right"),
+            Column("units respond as before", "right"),
+            *([Column("weights moved", "right")] if self.displacement else []),
+            Column("regime"),
+        ]
+        rows = [Row(self._entries(layer)) for layer in self.layers]
+        seen = [f"**{label}**: the layer {MEANING[label]}." for label in LABELS if counts[label]]
+        sections = [
+            Section("Layers", [Table(columns, rows), Only("page", [_HOW_TO_READ]), Bullets(seen)]),
+            Section("What to try", [ADVICE[self.label]]),
+            Section("Dimensions by layer", [self._picture()], where="page"),
+        ]
+        if self.notes:
+            sections.append(Section("Keep in mind", [Bullets(self.notes)]))
+        footer = {
+            "version": __version__,
+            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            "method": "after Lippl and Lindsey 2024, arXiv 2310.02396",
+        }
+        return Document(f"What {self.name} kept", lead, sections, footer)
+
+    def _entries(self, layer: LayerReuse) -> list[str | Badge]:
+        entries: list[str | Badge] = [
+            layer.name,
+            fixed(layer.before, 1),
+            fixed(layer.after, 1),
+            *(bracket(e) for e in (layer.kept, layer.retained, layer.persistence)),
+        ]
+        if self.displacement:
+            entries.append(fixed(self.displacement.get(layer.name, float("nan")), 2))
+        return [*entries, Badge(layer.label, TONES[layer.label])]
+
+    def _picture(self) -> Picture:
+        caption = (
+            "Effective number of dimensions of every layer before and after, and of those that both share. Where the "
+            "shared ones reach the new ones, the layer stays inside what it knew."
+        )
+        return Picture("dimensions", self._drawn, caption, "Dimensions of each layer before and after")
+
+    def _drawn(self) -> Figure:
+        from recombine.report import blank_figure, colours, look
+        from recombine.report.figures.direct_labels import EndLabel, end_labels
+
+        series = {
+            "before": [layer.before for layer in self.layers],
+            "after": [layer.after for layer in self.layers],
+            "shared": [layer.shared for layer in self.layers],
+        }
+        inks = colours(series)
+        with look():
+            figure = blank_figure(height=3.0)
+            ax = figure.subplots()
+            for name, values in series.items():
+                ax.plot(range(len(values)), values, "o-", color=inks[name], markersize=3.5, linewidth=1.2)
+            ax.set_xticks(range(len(self.layers)))
+            ax.set_xticklabels([layer.name for layer in self.layers], rotation=30, ha="right")
+            ax.set_ylabel("dimensions")
+            ax.set_ylim(bottom=0)
+            end_labels(ax, [EndLabel(name, values[-1], inks[name]) for name, values in series.items()])
+        return figure
+
+
+_HOW_TO_READ = (
+    "Dimensions are participation ratios of the centred activations. A layer is inside its old directions if at least "
+    f"{RETAINED:.0%} of its new dimensions (beyond chance) or of its new variance lie there; it is smaller if it has "
+    f"less than {SMALLER:.0%} of its old dimensions. Intervals (95%) come from resampling groups of inputs."
+)

@@ -1,0 +1,79 @@
+"""Labels of layers on planted changes, intervals, both routes, and wrong input."""
+
+import numpy as np
+import pytest
+
+from recombine import InputError
+from recombine.metrics import response_persistence, shared_dimensions
+from recombine.reuse.layers import layer_reuse
+
+
+def planted(kind, rng, *, rows=400, inputs=15, units=60):
+    """A layer of rectified units before and after a change whose regime is known."""
+    x = rng.normal(size=(rows, inputs))
+    known = rng.normal(size=(inputs, units)) * (np.arange(inputs) < 8)[:, None]  # looks at eight inputs
+    before = np.maximum(x @ known, 0)
+    if kind == "lazy":  # a linear probe, or a small change of every weight
+        return before, np.maximum(x @ (known + 0.05 * rng.normal(size=known.shape)), 0)
+    if kind == "nested":  # a few units survive, with other strengths
+        strength = np.zeros(units)
+        strength[rng.choice(units, size=6, replace=False)] = rng.uniform(0.5, 2, size=6)
+        return before, before * strength
+    fresh = rng.normal(size=(inputs, units)) * (np.arange(inputs) >= 8)[:, None]
+    return before, np.maximum(x @ fresh, 0)
+
+
+@pytest.mark.parametrize("kind", ["lazy", "nested", "rich"])
+def test_planted_changes_are_named(kind):
+    labels = [layer_reuse("layer", *planted(kind, np.random.default_rng(seed))).label for seed in range(20)]
+    assert labels == [kind] * 20
+
+
+def test_training_from_scratch_on_the_same_inputs_is_rich():
+    """Unrelated nets respond to the same inputs, so their layers are not independent."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(400, 15))
+        before, after = (np.maximum(x @ rng.normal(size=(15, 60)), 0) for _ in range(2))
+        assert layer_reuse("layer", before, after).label == "rich"
+
+
+def test_numbers_equal_the_metrics():
+    for units in (30, 500):  # fewer and more units than rows
+        rng = np.random.default_rng(units)
+        x, y = rng.normal(size=(100, units)), rng.normal(size=(100, units))
+        y[:, : units // 2] = x[:, : units // 2]
+        found, expected = layer_reuse("layer", x, y), shared_dimensions(x, y)
+        for name in ("before", "after", "shared", "chance"):
+            assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-4)
+        assert found.persistence.value == pytest.approx(response_persistence(x, y), rel=1e-4)
+        assert found.kept.low <= found.kept.value <= found.kept.high
+
+
+def test_intervals_shrink_with_more_rows():
+    widths = []
+    for rows in (60, 2000):
+        found = layer_reuse("layer", *planted("nested", np.random.default_rng(0), rows=rows)).kept
+        widths.append(found.high - found.low)
+    assert widths[1] < widths[0] / 2
+
+
+def test_very_wide_layers_are_sampled():
+    x = np.random.default_rng(0).normal(size=(60, 3, 4000)).astype(np.float32)
+    found = layer_reuse("layer", x, x)
+    assert (found.units, found.used) == (12000, 8192)
+    assert found.label == "lazy"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (np.ones((50, 3)), np.ones((50, 3)), "layer, before: got 'the same activations for every input'"),
+        (np.eye(50), np.full((50, 50), np.nan), "layer, after: got 'NaN, infinity or no numbers'"),
+        (np.eye(50), np.eye(50)[:, :20], "as many rows and units as before"),
+        (np.eye(10), np.eye(10), "inputs: got 10, expected at least 40 rows"),
+    ],
+)
+def test_wrong_input_gets_one_line(before, after, message):
+    with pytest.raises(InputError, match=message):
+        layer_reuse("layer", before, after)
