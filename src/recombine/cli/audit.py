@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recombine.cli.imported_models import imported_model
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
@@ -161,7 +162,7 @@ def audit(
         example = "recombine audit p.csv --factors a,b --seen split=train --target y --prediction p"
         expected = f"a table ({example}), or --data FILE.npz with --model, not both"
         raise InputError("table", str(table) if table else None, expected)
-    loaded, other_weights = _model(model, weights)
+    loaded, other_weights = (None, weights) if model is None else imported_model(model, weights)
     unused: list[str] = []
     arguments: dict[str, Any] = {
         "factors": _words(factors),
@@ -242,26 +243,6 @@ def _words(text: str | None) -> list[str] | None:
 def _columns(text: str | None) -> str | list[str] | None:
     names = _words(text)
     return names[0] if names and len(names) == 1 else names
-
-
-def _model(name: str | None, weights: Path | None) -> tuple[Any, Path | None]:
-    """The model, with its weights if they can be loaded; otherwise the weights are left for the report on modules."""
-    if name is None:
-        return None, weights
-    from recombine.models import ModelError, import_model, load_weights, takes_weights
-
-    try:
-        with redirect_stdout(sys.stderr):
-            model = import_model(name)
-            if weights is None or not takes_weights(model):
-                return model, weights
-            return load_weights(model, weights), None
-    except ModelError as error:
-        if "No module named 'torch'" in error.words:
-            expected = 'a model whose imports are installed; PyTorch is with pip install "recombine[torch]"'
-            raise InputError("model", name, expected) from None
-        typer.echo(error.trace.rstrip(), err=True)
-        raise InputError("model", name, f"one that can be imported and made ({error.words})") from None
 
 
 def _slots(text: str | None) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from recombine._version import __version__
-from recombine.cli import advise, audit, data, modularity, runs, studies
+from recombine.cli import advise, audit, data, modularity, reuse, runs, studies
 from recombine.cli.shared import say
 from recombine.errors import DatasetError, InputError, StoreError
 
@@ -25,6 +25,7 @@ for command, summary in (  # summaries fit on a line of 80 columns
     (advise.advise, "Say what a data split determines about unseen combinations."),
     (audit.audit, "Say whether a model handles unseen combinations, and why not."),
     (modularity.modularity, "Report whether a net's weights fall into modules."),
+    (reuse.reuse, "Report what finetuning kept of a model."),
     (studies.reproduce, "Run a paper's headline claims and decide each of them."),
     (studies.claims, "List the papers' claims and the verdicts from stored results."),
     (studies.report, "Write a study's page from stored results."),

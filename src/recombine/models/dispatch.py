@@ -105,7 +105,7 @@ def as_function(
         raise InputError("precision", precision, "'float32' or 'float64'")
     if not isinstance(chunk, int | np.integer) or chunk < 1:
         raise InputError("chunk", chunk, "a positive number of rows")
-    if framework is None and _is_torch(model):
+    if framework is None and is_torch(model):
         framework = "torch"
     with evaluated:
         if framework == "torch":
@@ -148,7 +148,7 @@ def framework_of(model: Any, inputs: Inputs) -> Framework:
 
     ```
     """
-    if _is_torch(model):
+    if is_torch(model):
         return "torch"
     if _is_jax(model, inputs):
         return "jax"
@@ -177,7 +177,8 @@ def _backend(model: Any, inputs: Inputs, layers: Layers, output: str | int | Non
     return function_backend(model, inputs, layers, output)
 
 
-def _is_torch(model: Any) -> bool:
+def is_torch(model: Any) -> bool:
+    """Whether a model is a PyTorch module, or a method of one."""
     torch = sys.modules.get("torch")
     if torch is None:
         return False

@@ -27,10 +27,12 @@ from recombine.remedies.interaction import (
 )
 from recombine.remedies.jacobian import jacobian_activity, noise_level, penalty_weight
 from recombine.remedies.penalties import as_penalty
+from recombine.remedies.rescaling import RescalingSearch, rescale, rescaled_rate, search_rescaling
 from recombine.remedies.weight_norms import l1, l1_of, l2, l2_of, l12, l12_of, l21, l21_of
 
 __all__ = [
     "ForcedRendering",
+    "RescalingSearch",
     "activity",
     "activity_of",
     "add_single_factors",
@@ -61,6 +63,9 @@ __all__ = [
     "paper_equivalent_weight",
     "penalty_weight",
     "pushed_activity_of",
+    "rescale",
+    "rescaled_rate",
+    "search_rescaling",
     "spectrum_entropy",
     "variance_of",
     "weighted_activity",

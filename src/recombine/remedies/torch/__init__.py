@@ -11,6 +11,7 @@
 | `spectrum_entropy`, `flatness` | penalties that make them draw stripes |
 | `attention_interaction`, `compositional_contrast`, `cross_hessian` | penalties on interaction between slots |
 | `capacity` | the KL term of a variational autoencoder of slots |
+| `rescale` | shrinks pretrained weights before finetuning |
 | `attention_interaction_of`, ..., names that end in `_of` | the arithmetic on tensors |
 
 `compositional_consistency` has no counterpart here, because nothing marks a module's encoder and decoder;
@@ -44,6 +45,7 @@ from recombine.remedies.torch.interaction import (
 from recombine.remedies.torch.jacobian import jacobian_activity
 from recombine.remedies.torch.noise import ActivityNoise, activity_noise, noisy
 from recombine.remedies.torch.render_net import FactorCanvas, RenderLayer, RenderNet
+from recombine.remedies.torch.rescaling import rescale
 from recombine.remedies.torch.weight_norms import l1, l2, l12, l21
 from recombine.remedies.weight_norms import l1_of, l2_of, l12_of, l21_of
 
@@ -79,6 +81,7 @@ __all__ = [
     "noisy",
     "penalty_weight",
     "pushed_activity_of",
+    "rescale",
     "spectrum_entropy",
     "trace",
     "variance_of",

@@ -1,0 +1,101 @@
+"""Weight rescaling of PyTorch modules: see `recombine.remedies.rescaling`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from recombine.errors import InputError
+
+
+def rescale(
+    model: nn.Module,
+    factor: float | Mapping[str, float],
+    *,
+    readout: Literal["rescale", "keep", "reset"] = "rescale",
+    inputs: Any = None,
+) -> nn.Module:
+    """A copy of a module with all parameters multiplied by a factor; the module itself is not changed.
+
+    **Arguments:**
+
+    - `factor`: one for all parameters, or a mapping from beginnings of parameter names (`"layer1"`) to factors; what it
+        does not name keeps its weights.
+    - `readout`: what happens to the last module with parameters: rescaled like the rest, kept, or drawn anew by its own
+        `reset_parameters` (and rescaled).
+    - `inputs`: a batch on which running statistics of batch normalisation are measured again; by default they are kept.
+
+    ```python
+    >>> import torch
+    >>> from recombine.torch import rescale
+    >>> net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    >>> smaller = rescale(net, {"0": 0.5}, readout="keep")
+    >>> bool((smaller[0].weight == 0.5 * net[0].weight).all()), bool((smaller[2].weight == net[2].weight).all())
+    (True, True)
+
+    ```
+    """
+    from recombine.remedies.rescaling import check_factor
+
+    check_factor(factor)
+    changed = copy.deepcopy(model)
+    named = dict(changed.named_parameters())
+    if not named:
+        raise InputError("model", type(model).__name__, "a module with parameters")
+    factors = _factors(list(named), factor)
+    owner = next(name.rpartition(".")[0] for name in reversed(named))
+    head: Any = changed.get_submodule(owner)
+    if readout == "reset":
+        if not hasattr(head, "reset_parameters"):
+            raise InputError("readout", type(head).__name__, "a last layer with `reset_parameters`")
+        head.reset_parameters()
+    elif readout == "keep":
+        factors |= {name: 1.0 for name in named if name.rpartition(".")[0] == owner}
+    with torch.no_grad():
+        for name, parameter in named.items():
+            if not torch.isfinite(parameter).all():
+                raise InputError(f"parameter {name!r}", "NaN or infinity", "finite weights")
+            parameter.mul_(factors[name])
+    if inputs is not None:
+        _measure_statistics(changed, inputs)
+    return changed
+
+
+def _factors(names: list[str], factor: float | Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(factor, Mapping):
+        return dict.fromkeys(names, float(factor))
+    factors = dict.fromkeys(names, 1.0)
+    for start, value in factor.items():
+        matched = [name for name in names if name == start or name.startswith(f"{start}.")]
+        if not matched:
+            raise InputError(
+                "factor", start, f"beginnings of parameter names, such as {', '.join(names[:4])}"
+            )
+        factors |= dict.fromkeys(matched, float(value))
+    return factors
+
+
+def _measure_statistics(model: nn.Module, inputs: Any) -> None:
+    """Running statistics of all batch normalisations become those of one batch; modes are restored."""
+    norms = [
+        m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats
+    ]
+    modes = {module: module.training for module in model.modules()}
+    momenta = {norm: norm.momentum for norm in norms}
+    model.eval()
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # a plain average
+        norm.train()
+    try:
+        with torch.no_grad():
+            model(torch.as_tensor(inputs, dtype=next(model.parameters()).dtype))
+    finally:
+        for norm, momentum in momenta.items():
+            norm.momentum = momentum
+        for module, mode in modes.items():
+            module.training = mode
