@@ -23,6 +23,7 @@ STUDIES = {
     "kernel-theory": "recombine.studies.kernel_theory",
     "poisson-modularity": "recombine.studies.poisson_modularity",
     "interaction-asymmetry": "recombine.studies.interaction_asymmetry",
+    "feature-reuse": "recombine.studies.feature_reuse",
 }
 """The studies by name, with the module that defines each. A module is imported when its study is loaded."""
 

@@ -26,6 +26,8 @@ from jaxtyping import Float
 from recombine.errors import InputError
 
 Array = np.ndarray
+Numbers = np.ndarray | float
+"""One magnitude, or several."""
 Regime = Literal["lazy", "nested", "rich"]
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 """Lazy: all known features are reused. Nested: a sparse subset of them. Rich: features are learned anew."""
@@ -201,7 +203,7 @@ def finite(name: str, values: object, *, ndim: int) -> np.ndarray:
 # Diagonal networks ----------------------------------------------------------------------------------------------------
 
 
-def hypentropy(beta: Float[Array, "*any"], c: Float[Array, "*any"] | float) -> Float[Array, "*any"]:
+def hypentropy(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
     """The penalty `phi_c(beta) = (c/4) q(4 beta / c)`, with `q(z) = 2 - sqrt(4 + z²) + z arcsinh(z/2)`.
 
     `beta² / c` for small, `|beta| (ln(4 |beta| / c) - 1)` for large coefficients. Written so that nothing overflows
@@ -222,7 +224,7 @@ def hypentropy(beta: Float[Array, "*any"], c: Float[Array, "*any"] | float) -> F
         return np.where(size == 0, 0.0, size * (slope - share))
 
 
-def hypentropy_slope(beta: Float[Array, "*any"], c: Float[Array, "*any"] | float) -> Float[Array, "*any"]:
+def hypentropy_slope(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
     """The derivative of `hypentropy`, `arcsinh(2 beta / c)`."""
     return np.sign(beta) * _arcsinh_ratio(2 * np.abs(beta), np.asarray(c, dtype=np.float64))
 
@@ -235,7 +237,7 @@ def _arcsinh_ratio(x: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.where(x == 0, 0.0, np.where(ratio < 1e8, np.arcsinh(ratio), by_logs))
 
 
-def finetuning_order(beta: Float[Array, "*any"], c: Float[Array, "*any"] | float) -> Float[Array, "*any"]:
+def finetuning_order(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
     """The order of `hypentropy` in beta: from 2 (lazy, coefficients below c) to 1 (far above it)."""
     size = np.abs(np.asarray(beta, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -243,9 +245,7 @@ def finetuning_order(beta: Float[Array, "*any"], c: Float[Array, "*any"] | float
     return np.where(size == 0, 2.0, order)
 
 
-def finetuning_dependence(
-    beta: Float[Array, "*any"], aux: Float[Array, "*any"], *, background: float = 0.0
-) -> Float[Array, "*any"]:
+def finetuning_dependence(beta: Numbers, aux: Numbers, *, background: float = 0.0) -> Float[Array, "*any"]:
     """The feature dependence of `hypentropy` with `c = |aux| + background`: from -1 (lazy) to 0 (a new feature)."""
     size, known = np.abs(np.asarray(beta, dtype=np.float64)), np.abs(np.asarray(aux, dtype=np.float64))
     c = known + background
@@ -256,9 +256,7 @@ def finetuning_dependence(
     return np.where(size == 0, -known / c, dependence)
 
 
-def plotted_penalty(
-    beta: Float[Array, "*any"], aux: Float[Array, "*any"], *, readout: float = 0.0
-) -> Float[Array, "*any"]:
+def plotted_penalty(beta: Numbers, aux: Numbers, *, readout: float = 0.0) -> Float[Array, "*any"]:
     """The form that the paper's figures show, `a q(2 beta / a)` with `a = |aux| + readout²`.
 
     It is twice the exact penalty with a known coefficient twice as large; use it to redraw those figures only.
@@ -274,20 +272,20 @@ def group_norm(coefficients: Float[Array, "tasks features"]) -> float:
     return float(np.linalg.norm(np.asarray(coefficients, dtype=np.float64), axis=0).sum())
 
 
-def multi_task_penalty(beta: Float[Array, "*any"], aux: Float[Array, "*any"]) -> Float[Array, "*any"]:
+def multi_task_penalty(beta: Numbers, aux: Numbers) -> Float[Array, "*any"]:
     """What a coefficient adds to the group norm of two tasks, `sqrt(beta² + aux²) - |aux|`."""
     size, known = np.abs(np.asarray(beta, dtype=np.float64)), np.abs(np.asarray(aux, dtype=np.float64))
     with np.errstate(invalid="ignore"):
         return np.where(size == 0, 0.0, size * (size / (known + np.hypot(size, known))))
 
 
-def multi_task_order(beta: Float[Array, "*any"], aux: Float[Array, "*any"]) -> Float[Array, "*any"]:
+def multi_task_order(beta: Numbers, aux: Numbers) -> Float[Array, "*any"]:
     """The order of `multi_task_penalty`, `1 + |aux| / sqrt(beta² + aux²)`."""
     known = np.abs(np.asarray(aux, dtype=np.float64))
     return 1 + known / np.hypot(beta, known)
 
 
-def multi_task_dependence(beta: Float[Array, "*any"], aux: Float[Array, "*any"]) -> Float[Array, "*any"]:
+def multi_task_dependence(beta: Numbers, aux: Numbers) -> Float[Array, "*any"]:
     """The feature dependence of `multi_task_penalty`, `-|aux| / sqrt(beta² + aux²)`."""
     known = np.abs(np.asarray(aux, dtype=np.float64))
     return -known / np.hypot(beta, known)
@@ -311,9 +309,9 @@ class UnitPenalty:
 
 
 def unit_penalty(
-    beta: Float[Array, "*any"],
-    aux: Float[Array, "*any"],
-    cosine: Float[Array, "*any"] | float = 1.0,
+    beta: Numbers,
+    aux: Numbers,
+    cosine: Numbers = 1.0,
     *,
     readout: float = 0.0,
 ) -> UnitPenalty:
@@ -342,13 +340,14 @@ def unit_penalty(
     start = np.sqrt(aux)
     norm = _unit_norm(beta, start * cosine, readout)
     weight = beta / norm
-    # (m - m0 cos)² + m0² (1 - cos²), because m² + m0² - 2 m m0 cos cancels where the unit hardly moves
-    moved = (norm - start * cosine) ** 2 + aux * (1 - cosine) * (1 + cosine)
-    value = (weight - readout) ** 2 + moved
+    # norm - start cosine from the quartic itself, because the difference cancels where the unit hardly moves
+    change = (weight - readout) * weight / norm
+    off_axis = (1 - cosine) * (1 + cosine)
+    value = (weight - readout) ** 2 + change**2 + aux * off_axis
     by_beta = 2 * (weight - readout) / norm
+    by_aux = aux * off_axis - start * cosine * change
     with np.errstate(divide="ignore", invalid="ignore"):
-        by_aux = np.where(aux == 0, 0.0, (start - norm * cosine) / start)
-        return UnitPenalty(norm, value, beta * by_beta / value, aux * by_aux / value)
+        return UnitPenalty(norm, value, beta * by_beta / value, by_aux / value)
 
 
 def _unit_norm(beta: np.ndarray, pull: np.ndarray, readout: float) -> np.ndarray:

@@ -1,0 +1,41 @@
+"""Lippl & Lindsey 2024: inductive biases of multi-task learning and finetuning, multiple regimes of feature reuse."""
+
+from recombine.runs import Trial
+from recombine.studies.feature_reuse import diagonal_networks, penalties, phases, relu_networks
+from recombine.studies.study import Study
+
+SECONDS = {
+    "transfer": 120.0,
+    "theory_errors": 15.0,
+    "trained_errors": 40.0,
+    "phases": 30.0,
+}
+"""Of a trial's probe on one core, at scale quick."""
+
+
+def cost(trial: Trial) -> float:
+    """A rough number of seconds on one core."""
+    return max(SECONDS.get(probe.name.rpartition(":")[2], 3.0) for probe in trial.probes)
+
+
+STUDY = Study(
+    "feature-reuse",
+    "Inductive biases of multi-task learning and finetuning: multiple regimes of feature reuse",
+    "Lippl & Lindsey, NeurIPS 2024, arXiv:2310.02396",
+    sections=(penalties.SECTION, diagonal_networks.SECTION, relu_networks.SECTION, phases.SECTION),
+    main_figure="fig3-nested",
+    learned=(
+        "The group norm is not where multi-task learning ends: plain gradient descent from small weights stays several "
+        "percent above its minimum; only with vanishing weight decay is it reached (claim 5).",
+        "The form of the penalty in the paper's plots, and that in the authors' training code, differ from the penalty "
+        "of the trained network by factors of two and four in the pretrained coefficient; the exact form also has a "
+        "linear term that matters for readouts that do not start near zero (claims 1 and 4).",
+        "Published losses of the toy experiments are the lowest over training. The limit of training can be far worse "
+        "where pretraining hurts; both are shown here.",
+    ),
+    cost=cost,
+    sources=(
+        "Sources: figures of the paper; authors' results: the processed results in their repository; derived: follows "
+        "from formulas and is checked by a second route; ours: not in the paper."
+    ),
+)
