@@ -1,7 +1,7 @@
 """Lippl & Lindsey 2024: inductive biases of multi-task learning and finetuning, multiple regimes of feature reuse."""
 
 from recombine.runs import Trial
-from recombine.studies.feature_reuse import diagonal_networks, penalties, phases, relu_networks
+from recombine.studies.feature_reuse import diagonal_networks, images, penalties, phases, relu_networks
 from recombine.studies.study import Study
 
 SECONDS = {
@@ -9,6 +9,7 @@ SECONDS = {
     "theory_errors": 15.0,
     "trained_errors": 40.0,
     "phases": 30.0,
+    "rescaled_finetuning": 600.0,
 }
 """Of a trial's probe on one core, at scale quick."""
 
@@ -22,7 +23,13 @@ STUDY = Study(
     "feature-reuse",
     "Inductive biases of multi-task learning and finetuning: multiple regimes of feature reuse",
     "Lippl & Lindsey, NeurIPS 2024, arXiv:2310.02396",
-    sections=(penalties.SECTION, diagonal_networks.SECTION, relu_networks.SECTION, phases.SECTION),
+    sections=(
+        penalties.SECTION,
+        diagonal_networks.SECTION,
+        relu_networks.SECTION,
+        images.SECTION,
+        phases.SECTION,
+    ),
     main_figure="fig3-nested",
     learned=(
         "The group norm is not where multi-task learning ends: plain gradient descent from small weights stays several "
