@@ -84,7 +84,7 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
             net=net,
             layer=layer,
             rows=rows,
-            scales=scales,
+            scales=SCALES,
             optimiser=optimiser,
             **lengths,
         )
