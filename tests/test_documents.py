@@ -22,6 +22,9 @@ SMALL = {
     "audit_sprites": {"steps": 5, "copies": 4, "width": 4},
     "penalty_in_your_own_loop": {"steps": 20},
     "penalty_in_torch": {"steps": 20},
+    "predict_transfer": {"rows": (8, 16)},
+    "diagnose_finetuning": {},
+    "rescale_before_finetuning": {"steps": 20},
 }
 
 
@@ -38,7 +41,19 @@ def test_examples_run(path, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", ["advice", "auditing", "data", "metrics", "models", "modularity", "probes", "remedies", "theory"]
+    "name",
+    [
+        "advice",
+        "auditing",
+        "data",
+        "metrics",
+        "models",
+        "modularity",
+        "probes",
+        "remedies",
+        "reuse",
+        "theory",
+    ],
 )
 def test_every_public_function_has_an_example(name):
     package = importlib.import_module(f"recombine.{name}")

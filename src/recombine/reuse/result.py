@@ -20,10 +20,12 @@ from recombine.report import (
     Section,
     Table,
     bracket,
+    count,
     fixed,
     plain_number,
 )
 from recombine.report.document import Tone
+from recombine.report.numbers import MISSING
 from recombine.reuse.layers import LABELS, RETAINED, SMALLER, Label, LayerReuse
 
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ class ReuseReport(Report):
         summary = ", ".join(f"{counts[label]} {label}" for label in LABELS if counts[label])
         lead = (
             f"{self.label}: `{self.decisive.name}` {MEANING[self.label]}. "
-            f"{len(self.layers)} layers ({summary}), {self.rows} inputs."
+            f"{count(len(self.layers), 'layer')} ({summary}), {self.rows} inputs."
         )
         columns = [
             Column("layer"),
@@ -148,7 +150,7 @@ class ReuseReport(Report):
             Column("after / before", "right"),
             Column("inside the old ones", "right"),
             Column("units respond as before", "right"),
-            *([Column("weights moved", "right")] if self.displacement else []),
+            *([Column("weights moved", "right")] if self._shows_displacement else []),
             Column("regime"),
         ]
         rows = [Row(self._entries(layer)) for layer in self.layers]
@@ -167,6 +169,10 @@ class ReuseReport(Report):
         }
         return Document(f"What {self.name} kept", lead, sections, footer)
 
+    @property
+    def _shows_displacement(self) -> bool:
+        return any(layer.name in self.displacement for layer in self.layers)
+
     def _entries(self, layer: LayerReuse) -> list[str | Badge]:
         entries: list[str | Badge] = [
             layer.name,
@@ -174,8 +180,9 @@ class ReuseReport(Report):
             fixed(layer.after, 1),
             *(bracket(e) for e in (layer.kept, layer.retained, layer.persistence)),
         ]
-        if self.displacement:
-            entries.append(fixed(self.displacement.get(layer.name, float("nan")), 2))
+        if self._shows_displacement:
+            moved = self.displacement.get(layer.name)
+            entries.append(MISSING if moved is None else fixed(moved, 2))
         return [*entries, Badge(layer.label, TONES[layer.label])]
 
     def _picture(self) -> Picture:

@@ -225,7 +225,16 @@ def hypentropy(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
 
 
 def hypentropy_slope(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
-    """The derivative of `hypentropy`, `arcsinh(2 beta / c)`."""
+    """The derivative of `hypentropy`, `arcsinh(2 beta / c)`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import hypentropy_slope
+    >>> round(float(hypentropy_slope(0.5, 1.0)), 4)
+    0.8814
+
+    ```
+    """
     return np.sign(beta) * _arcsinh_ratio(2 * np.abs(beta), np.asarray(c, dtype=np.float64))
 
 
@@ -238,7 +247,16 @@ def _arcsinh_ratio(x: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def finetuning_order(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
-    """The order of `hypentropy` in beta: from 2 (lazy, coefficients below c) to 1 (far above it)."""
+    """The order of `hypentropy` in beta: from 2 (lazy, coefficients below c) to 1 (far above it).
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import finetuning_order
+    >>> finetuning_order(1.0, np.array([1e-3, 1.0, 100.0])).round(4)
+    array([1.137 , 1.7486, 1.9999])
+
+    ```
+    """
     size = np.abs(np.asarray(beta, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
         order = size * hypentropy_slope(size, c) / hypentropy(size, c)
@@ -246,7 +264,16 @@ def finetuning_order(beta: Numbers, c: Numbers) -> Float[Array, "*any"]:
 
 
 def finetuning_dependence(beta: Numbers, aux: Numbers, *, background: float = 0.0) -> Float[Array, "*any"]:
-    """The feature dependence of `hypentropy` with `c = |aux| + background`: from -1 (lazy) to 0 (a new feature)."""
+    """The feature dependence of `hypentropy` with `c = |aux| + background`: from -1 (lazy) to 0 (a new feature).
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import finetuning_dependence
+    >>> finetuning_dependence(1.0, np.array([1e-3, 1.0, 100.0])).round(4)
+    array([-0.137 , -0.7486, -0.9999])
+
+    ```
+    """
     size, known = np.abs(np.asarray(beta, dtype=np.float64)), np.abs(np.asarray(aux, dtype=np.float64))
     c = known + background
     # d phi / d c = (2 - sqrt(4 + z²)) / 4 with z = 4 beta / c, written without cancellation
@@ -260,6 +287,14 @@ def plotted_penalty(beta: Numbers, aux: Numbers, *, readout: float = 0.0) -> Flo
     """The form that the paper's figures show, `a q(2 beta / a)` with `a = |aux| + readout²`.
 
     It is twice the exact penalty with a known coefficient twice as large; use it to redraw those figures only.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import plotted_penalty
+    >>> round(float(plotted_penalty(1.0, 1.0, readout=1e-3)), 4)
+    0.9343
+
+    ```
     """
     return 2 * hypentropy(np.asarray(beta, dtype=np.float64), 2 * (np.abs(aux) + readout**2))
 
@@ -268,25 +303,61 @@ def plotted_penalty(beta: Numbers, aux: Numbers, *, readout: float = 0.0) -> Flo
 
 
 def group_norm(coefficients: Float[Array, "tasks features"]) -> float:
-    """The sum over features of the l2 norm over tasks: half the squared l2 norm of the smallest weights."""
+    """The sum over features of the l2 norm over tasks: half the squared l2 norm of the smallest weights.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import group_norm
+    >>> group_norm([[3.0, 0.0], [4.0, 2.0]])
+    7.0
+
+    ```
+    """
     return float(np.linalg.norm(np.asarray(coefficients, dtype=np.float64), axis=0).sum())
 
 
 def multi_task_penalty(beta: Numbers, aux: Numbers) -> Float[Array, "*any"]:
-    """What a coefficient adds to the group norm of two tasks, `sqrt(beta² + aux²) - |aux|`."""
+    """What a coefficient adds to the group norm of two tasks, `sqrt(beta² + aux²) - |aux|`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import multi_task_penalty
+    >>> round(float(multi_task_penalty(3.0, 4.0)), 12)
+    1.0
+
+    ```
+    """
     size, known = np.abs(np.asarray(beta, dtype=np.float64)), np.abs(np.asarray(aux, dtype=np.float64))
     with np.errstate(invalid="ignore"):
         return np.where(size == 0, 0.0, size * (size / (known + np.hypot(size, known))))
 
 
 def multi_task_order(beta: Numbers, aux: Numbers) -> Float[Array, "*any"]:
-    """The order of `multi_task_penalty`, `1 + |aux| / sqrt(beta² + aux²)`."""
+    """The order of `multi_task_penalty`, `1 + |aux| / sqrt(beta² + aux²)`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import multi_task_order
+    >>> float(multi_task_order(3.0, 4.0))
+    1.8
+
+    ```
+    """
     known = np.abs(np.asarray(aux, dtype=np.float64))
     return 1 + known / np.hypot(beta, known)
 
 
 def multi_task_dependence(beta: Numbers, aux: Numbers) -> Float[Array, "*any"]:
-    """The feature dependence of `multi_task_penalty`, `-|aux| / sqrt(beta² + aux²)`."""
+    """The feature dependence of `multi_task_penalty`, `-|aux| / sqrt(beta² + aux²)`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import multi_task_dependence
+    >>> float(multi_task_dependence(3.0, 4.0))
+    -0.8
+
+    ```
+    """
     known = np.abs(np.asarray(aux, dtype=np.float64))
     return -known / np.hypot(beta, known)
 

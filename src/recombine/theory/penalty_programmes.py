@@ -104,7 +104,16 @@ def _solved(hessian: Array, gradient: Array) -> Array:
 
 
 def min_l1(inputs: Float[Array, "rows features"], targets: Float[Array, " rows"]) -> Solution:
-    """The interpolant of smallest l1 norm, the limit of vanishing initial weights, by linear programming."""
+    """The interpolant of smallest l1 norm, the limit of vanishing initial weights, by linear programming.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import min_l1
+    >>> min_l1(np.array([[2.0, 1.0]]), np.array([2.0])).coefficients.round(6) + 0
+    array([1., 0.])
+
+    ```
+    """
     from scipy.optimize import linprog
 
     x, y = _checked(inputs, targets)
@@ -129,6 +138,14 @@ def min_l2(
 
     Without weights it is the limit of large initial weights. With `weights = w+² + w-²` it is what training the readout
     alone ends at (a linear probe); features of weight 0 stay where they start.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory import min_l2
+    >>> min_l2(np.array([[1.0, 1.0]]), np.array([2.0])).coefficients.round(6)
+    array([1., 1.])
+
+    ```
     """
     x, y = _checked(inputs, targets)
     size = np.ones(x.shape[1]) if weights is None else finite("weights", weights, ndim=1)
