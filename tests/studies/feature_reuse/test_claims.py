@@ -1,0 +1,190 @@
+"""The claims of feature reuse, decided on made-up evidence: as published, weaker, and reversed."""
+
+import numpy as np
+import pytest
+
+from recombine.studies import Arm, Evidence, load
+from recombine.studies.feature_reuse import diagonal_networks as diagonal
+from recombine.studies.feature_reuse import images
+from recombine.studies.feature_reuse import relu_networks as relu
+from recombine.studies.feature_reuse.relu_probes import run_name
+
+N = 10
+SPREAD = np.linspace(0.9, 1.1, N)
+STUDY = load("feature-reuse")
+HEADLINES = tuple(claim.id for claim in STUDY.headlines)
+
+
+def arm(**values):
+    """Ten seeds around each value, which spread by 10% up and down."""
+    arrays = {name: np.multiply.outer(SPREAD, np.asarray(v, dtype=float)) for name, v in values.items()}
+    return Arm(tuple(range(N)), ("finished",) * N, arrays, {})
+
+
+def limits(**changes):
+    """Published losses of finetuning at n = 16, 32, 128 and rescalings 1, 0.1, 0.01, as shares of predicting zero."""
+    finetuned = {
+        "subset of 5": [[0.687, 0.135, 1e-7], [0.535, 6.2e-3, 5e-9], [0.555, 2.1e-3, 6.5e-8]],
+        "subset of 40": [[0.624, 0.236, 2.4e-7], [0.747, 0.483, 2.2e-6], [0.857, 0.674, 6.9e-5]],
+        "5 new features": [[1.05, 1.05, 1e-3], [1.04, 1.03, 9.6e-6], [1.0, 0.865, 1e-6]],
+        "40 new features": [[1.01, 1.01, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]],
+    } | changes
+    values = {}
+    for name, errors in finetuned.items():
+        values |= {
+            f"{name}: finetuned": errors,
+            f"{name}: scratch": [1.0, 0.9, 0.5],
+            f"{name}: probe": [1.0, 0.5, 0.3],
+        }
+    made = arm(**values)
+    power = {f"{name}: power": np.ones(N) for name in finetuned}
+    return Arm(made.seeds, made.status, {**made.values, **power}, {})
+
+
+def trained(**changes):
+    errors = {
+        "all shared: scratch": 0.73,
+        "all shared: multi-task": 9.3e-6,
+        "all shared: finetuned": 1.9e-7,
+        "half shared: scratch": 0.767,
+        "half shared: multi-task": 0.432,
+        "half shared: finetuned": 0.409,
+        "none shared: scratch": 0.823,
+        "none shared: multi-task": 0.984,
+        "none shared: finetuned": 1.0,
+    } | changes
+    return arm(**{name: [value, value] for name, value in errors.items()})
+
+
+def rectified(**changes):
+    """Published relative losses, and fates of the units."""
+    errors = {
+        run_name("scratch", relu.SHARED, 16): 1.0,
+        run_name("scratch", relu.SHARED, 128): 0.141,
+        run_name("probe", relu.SHARED, 16): 1.5e-4,
+        run_name("finetuned", relu.SHARED, 16): 0.418,
+        run_name("finetuned", relu.SHARED, 128): 3.5e-4,
+        run_name("multi-task", relu.SHARED, 16): 0.090,
+        run_name("multi-task", relu.SHARED, 128): 3.2e-3,
+        run_name("scratch", relu.TURNED, 128): 0.133,
+        run_name("finetuned", relu.TURNED, 128): 3.8e-3,
+        run_name("multi-task", relu.TURNED, 128): 0.089,
+        run_name("scratch", "subset of 1", 16): 1.0,
+        run_name("scratch", "subset of 6", 16): 1.0,
+        run_name("finetuned", "subset of 1", 128): 2.4e-6,
+        run_name("finetuned", "subset of 6", 128): 6.2e-5,
+        run_name("finetuned", "subset of 1", 128, 10.0): 1e-5,
+        run_name("finetuned", "subset of 6", 128, 10.0): 1e-5,
+    } | changes
+    values = {name: [value, value] for name, value in errors.items()}
+    values |= {f"{name}, fates": [0.9, 0.1, 0.0] for name in errors if "finetuned" in name}
+    values |= {f"{name}, loss": 1e-8 for name in errors}
+    return arm(**values)
+
+
+def further(**changes):
+    errors = {
+        run_name("scratch", relu.HALF, 16): 1.0,
+        run_name("probe", relu.HALF, 512): 0.22,
+        run_name("finetuned", relu.HALF, 512): 3.2e-4,
+        run_name("multi-task", relu.HALF, 512): 2.3e-4,
+        run_name("scratch", "weak, cosine 1", 512): 5.2e-3,
+        run_name("finetuned", "weak, cosine 1", 512): 4.8e-5,
+        run_name("scratch", "weak, cosine 0.9", 512): 5.2e-3,
+        run_name("finetuned", "weak, cosine 0.9", 512): 0.012,
+    } | changes
+    return arm(**{name: [value, value] for name, value in errors.items()})
+
+
+def classifier(accuracy, after):
+    """Mean accuracy by rescaling, the same for three numbers of images, and dimensions after finetuning."""
+    noise = np.linspace(-0.005, 0.005, N)
+    values = {
+        "accuracy": np.stack([np.tile(np.array(accuracy)[:, None] + e, (1, 3)) for e in noise]),
+        "scratch": np.full((N, 3), 0.6),
+        "after": np.tile(after, (N, 1)) * SPREAD[:, None],
+        "before": np.full((N, 4), 6.8),
+        "shared": np.tile(after, (N, 1)),
+        "pretraining loss": np.full(N, 0.04),
+    }
+    return Arm(tuple(range(N)), ("finished",) * N, values, {})
+
+
+def published():
+    return {
+        "conservation": Arm(
+            (0,), ("finished",), {k: np.zeros(1) for k in ("finetuning", "multi-task", "units")}, {}
+        ),
+        diagonal.THEORY: limits(),
+        diagonal.TRAINED: trained(),
+        relu.ARM: rectified(),
+        relu.FURTHER: further(),
+        images.RESNET: classifier([0.74, 0.73, 0.66, 0.55], [2.05, 3.0, 6.75, 6.85]),
+        images.VIT: classifier([0.72, 0.74, 0.83, 0.77], [2.4, 3.0, 9.4, 38.0]),
+    }
+
+
+def verdict(id, arms):
+    return STUDY.claim(id).decide(Evidence(arms, "quick")).verdict
+
+
+@pytest.mark.parametrize("id", [id for id in (*HEADLINES, "9", "10", "14", "15", "17") if id != "2"])
+def test_published_numbers_reproduce(id):
+    assert verdict(id, published()).name == "reproduced"
+
+
+def test_the_conservation_law_is_exact():
+    assert verdict("2", published()).name == "verified"
+    broken = Arm(
+        (0,), ("finished",), {k: np.full(1, 1e-3) for k in ("finetuning", "multi-task", "units")}, {}
+    )
+    assert verdict("2", published() | {"conservation": broken}).name == "violated"
+
+
+CONTRADICTING = {
+    "7": {diagonal.THEORY: limits(**{"subset of 5": [[0.9, 0.9, 0.1]] * 3})},
+    "8": {diagonal.TRAINED: trained(**{"none shared: finetuned": 1e-9})},
+    "9": {diagonal.TRAINED: trained(**{"half shared: finetuned": 0.9})},
+    "10": {diagonal.THEORY: limits(**{"5 new features": [[1, 1, 1e-6], [1, 1, 1e-3], [1, 1, 1]]})},
+    "11": {relu.ARM: rectified(**{run_name("finetuned", relu.SHARED, 128): 0.5})},
+    "12": {relu.ARM: rectified(**{run_name("finetuned", relu.TURNED, 128): 0.5})},
+    "13": {relu.ARM: rectified(**{run_name("finetuned", "subset of 1", 128): 1e-3})},
+    "14": {relu.FURTHER: further(**{run_name("probe", relu.HALF, 512): 1e-5})},
+    "15": {relu.FURTHER: further(**{run_name("finetuned", "weak, cosine 0.9", 512): 1e-6})},
+    "16": {images.RESNET: classifier([0.6, 0.6, 0.66, 0.55], [2.0, 3.0, 6.8, 6.9])},
+    "17": {images.RESNET: classifier([0.7, 0.7, 0.66, 0.55], [12.0, 9.0, 6.8, 6.9])},
+    "18": {images.VIT: classifier([0.9, 0.74, 0.83, 0.77], [2.4, 3.0, 9.4, 38.0])},
+}
+
+
+@pytest.mark.parametrize("id", CONTRADICTING)
+def test_the_opposite_contradicts(id):
+    assert verdict(id, published() | CONTRADICTING[id]).name == "contradicted"
+
+
+def test_smaller_effects_are_weaker():
+    small = rectified(**{run_name("multi-task", relu.TURNED, 128): 8e-3})
+    assert verdict("12", published() | {relu.ARM: small}).name == "weaker"
+    half = limits(**{"subset of 5": [[0.6, 0.2, 1e-7]] * 3})
+    assert verdict("7", published() | {diagonal.THEORY: half}).name == "weaker"
+
+
+def test_headlines_stand_in_the_papers_order():
+    assert HEADLINES == ("2", "8", "7", "11", "12", "13", "16", "18")
+
+
+def test_both_kinds_of_loss_are_tabulated():
+    evidence = Evidence(published(), "quick")
+    for section in STUDY.sections:
+        for tabulation in section.tabulations:
+            columns = [column.name for column in tabulation.fill(evidence).columns]
+            assert {"best over training", "final", "published (best)"} <= set(columns)
+
+
+def test_figures_are_drawn():
+    evidence = Evidence(published(), "quick")
+    drawn = [d.name for d in STUDY.drawings if all(name in evidence for name in d.needs)]
+    for drawing in STUDY.drawings:
+        if drawing.name in drawn:
+            assert drawing.draw(evidence) is not None
+    assert {"fig3-nested", "fig4-relu", "fig5-images"} <= set(drawn)
