@@ -7,6 +7,7 @@ from recombine.training.recipe import Noise, Optimiser, Penalty, Recipe, Schedul
 if TYPE_CHECKING:
     from recombine.training.descent import Descended, descend
     from recombine.training.loop import Fitted, fit
+    from recombine.training.stages import TrainingStage, fit_in_stages
 
 __all__ = [
     "Descended",
@@ -16,10 +17,12 @@ __all__ = [
     "Penalty",
     "Recipe",
     "Schedule",
+    "TrainingStage",
     "adam",
     "adamw",
     "descend",
     "fit",
+    "fit_in_stages",
     "sgd",
 ]
 
@@ -33,4 +36,8 @@ def __getattr__(name: str) -> Any:
         from recombine.training import descent
 
         return getattr(descent, name)
+    if name in {"fit_in_stages", "TrainingStage"}:
+        from recombine.training import stages
+
+        return getattr(stages, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
