@@ -122,7 +122,9 @@ def _name_series(ax: Axes, keys: list[str], inks: Mapping[str, str]) -> None:
     handles = [
         Line2D([], [], color=inks[key], marker="o", linewidth=4, alpha=0.8, markersize=3.6) for key in keys
     ]
-    below = 2.2 if panel_width(ax) > 5.0 else 4.0  # in units of the type size
+    key_width = sum(text_width(key, 8.0) + 0.5 for key in keys)
+    fits = (panel_width(ax) - text_width(ax.get_xlabel(), 8.0)) / 2 > key_width  # the label is centred
+    below = 2.2 if fits else 4.0  # in units of the type size
     ax.legend(
         handles,
         keys,

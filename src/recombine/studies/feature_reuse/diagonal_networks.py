@@ -256,10 +256,8 @@ def _curves(evidence: Evidence) -> Figure:
             log_ticks(ax.xaxis)
             log_ticks(ax.yaxis)
             ax.set_xlabel("rows of the main task")
-            sentence(
-                ax,
-                f"the main task uses a {name} known features" if key == "sparse" else "it uses all of them",
-            )
+            uses = "all pretrained features" if key == "dense" else f"{SPARSE} of {KNOWN[evidence.scale]}"
+            sentence(ax, f"the main task uses {uses}")
             end_labels(ax, ends)
         panels[0].set_ylabel("error / predicting zero")
     return figure

@@ -302,7 +302,7 @@ def _draw(evidence: Evidence) -> Figure:
         for condition, n in ((SHARED, LITTLE), (SHARED, MORE), (TURNED, MORE))
     }
     with look():
-        figure = blank_figure(height=3.4)
+        figure = blank_figure(height=4.2)
         ax = figure.subplots()
     seed_points(
         ax,
