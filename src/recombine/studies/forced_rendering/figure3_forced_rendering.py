@@ -294,8 +294,9 @@ ABLATION = Claim(
     reversal="one penalty alone did as well as both",
     reduced=REDUCED,
     finding=(
-        "A matter of time: in short runs flatness alone does better than both penalties, which leave a few levels with "
-        "broken stripes; in long runs both do best. Entropy alone hardly helps."
+        "At this size flatness alone does the work: its unseen error is several times lower than with both penalties, "
+        "which leave a few levels with broken stripes, and entropy alone hardly helps. The setting differs from the "
+        "paper's in size and length of training; the ablation at full size has not been run with ten seeds yet."
     ),
     amendments=(
         Amendment(
