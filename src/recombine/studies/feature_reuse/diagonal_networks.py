@@ -158,6 +158,8 @@ NESTED = Claim(
     _nested,
     headline=True,
     reversal="rescaled finetuning had found a subset of the known features no sooner than all of them",
+    finding="Without rescaling there is hardly an advantage, and for new features there is none: it is a subset of "
+    "what was pretrained that is found sooner.",
 )
 
 

@@ -115,6 +115,8 @@ DATA = Claim(
     headline=True,
     reversal="finetuning had led with little data and lost its lead with more",
     reduced=REDUCED,
+    finding="With 16 rows multi-task learning leads in every seed, with 128 rows finetuning leads in most. A linear "
+    "probe on the pretrained units beats both by orders of magnitude here, because all units are shared.",
 )
 
 
@@ -152,6 +154,8 @@ CORRELATED = Claim(
     headline=True,
     reversal="multi-task learning had made as much of correlated features",
     reduced=REDUCED,
+    finding="Finetuning really rotates: nearly all of the main task is carried by units that turned away from their "
+    "old direction by less than 60 degrees.",
 )
 
 
@@ -190,6 +194,8 @@ SUBSETS = Claim(
     headline=True,
     reversal="a subset had been as hard to find as all units, as in the lazy regime",
     reduced=REDUCED,
+    finding="Seeds differ by orders of magnitude, because both errors are tiny. With weights ten times larger the "
+    "advantage of the subset is gone, as the theory of the lazy regime says.",
 )
 
 
