@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -362,3 +363,9 @@ def test_every_study_runs_at_scale_smoke(name, tmp_path):
     trained = {o.verdict.name for o in result.outcomes if o.claim.kind == "trained"}
     assert trained <= {"open", "not run"}  # one seed decides nothing
     assert results_document(result, figures=False).html()
+
+
+def test_a_drawing_named_like_its_section_is_refused_before_a_page_is_written():
+    drawing = Drawing("figure-1-products", "Products grow.", "One line.", ("cheap",), draw)
+    with pytest.raises(InputError, match="sections and drawings of tiny: got \\['figure-1-products'\\]"):
+        replace(STUDY, sections=(replace(SECTION, drawings=(drawing,)),), main_figure="figure-1-products")

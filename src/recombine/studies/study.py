@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from recombine.errors import InputError
+from recombine.report.document import slug
 from recombine.runs import Trial
 from recombine.studies.claim import Claim
 from recombine.studies.evidence import SCALES, ArmPlan, ArmPlans, Evidence, Scale
@@ -104,6 +105,10 @@ class Study:
         twice = sorted({id for id in ids if ids.count(id) > 1})
         if twice:
             raise InputError(f"claims of {self.name}", twice, "different ids")
+        anchors = [slug(section.title) for section in self.sections] + [d.name for d in self.drawings]
+        twice = sorted({anchor for anchor in anchors if anchors.count(anchor) > 1})
+        if twice:
+            raise InputError(f"sections and drawings of {self.name}", twice, "different names on one page")
         if self.main_figure not in {drawing.name for drawing in self.drawings}:
             names = ", ".join(drawing.name for drawing in self.drawings)
             raise InputError("main_figure", self.main_figure, f"one of {names}")

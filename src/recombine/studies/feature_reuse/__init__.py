@@ -8,7 +8,7 @@ SECONDS = {
     "transfer": 120.0,
     "theory_errors": 15.0,
     "trained_errors": 40.0,
-    "phases": 30.0,
+    "phase_errors": 20.0,
     "rescaled_finetuning": 600.0,
 }
 """Of a trial's probe on one core, at scale quick."""

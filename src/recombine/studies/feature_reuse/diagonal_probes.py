@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.studies.feature_reuse.draws import Draw
 from recombine.tasks import Teacher, sphere_inputs
-from recombine.theory import DiagonalWeights, min_diagonal_penalty, min_l2
+from recombine.theory import DiagonalWeights, min_diagonal_penalty, min_l2, phase_diagram
 from recombine.training import descend
 
 Values = dict[str, Any]
@@ -128,3 +128,23 @@ def _pooled_loss(theta: Any, data: Any) -> Any:
 def _pooled_error(theta: Any, data: Any) -> Any:
     w, p, _, _, v, q = theta
     return ((w * v - p * q - data[4]) ** 2).sum()
+
+
+def phase_errors(
+    seed: int,
+    *,
+    scales: Sequence[float],
+    active: Sequence[int],
+    overlaps: Sequence[int],
+    features: int,
+    rows: int,
+) -> Values:
+    """Errors of finetuning over rescaling and sparsity, and over rescaling and overlap, for one draw of teachers."""
+    how: dict[str, Any] = {"scales": scales, "features": features, "n": rows, "draws": 1, "seed": seed}
+    sparsity, overlap = phase_diagram(active=active, **how), phase_diagram(overlaps=overlaps, **how)
+    return {
+        "sparsity": sparsity.errors,
+        "overlap": overlap.errors,
+        "scratch by sparsity": sparsity.scratch,
+        "scratch by overlap": overlap.scratch,
+    }

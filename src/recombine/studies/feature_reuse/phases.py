@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from recombine.report import blank_figure, heat_table, look, sentence
 from recombine.runs import Trial
 from recombine.studies.claim import Claim
 from recombine.studies.evidence import ArmPlan, Evidence, Scale
+from recombine.studies.feature_reuse.diagonal_probes import phase_errors
 from recombine.studies.feature_reuse.draws import nothing
 from recombine.studies.measurement import PerSeed
 from recombine.studies.quantity import described
 from recombine.studies.study import Drawing, StudySection
-from recombine.theory import phase_diagram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,21 +31,10 @@ FLOOR = 1e-3
 """Errors below this are drawn alike."""
 
 
-def phases(seed: int, *, features: int, rows: int) -> dict[str, np.ndarray]:
-    """Errors of finetuning over rescaling and sparsity, and over rescaling and overlap, for one draw of teachers."""
-    how: dict[str, Any] = {"scales": SCALES, "features": features, "n": rows, "draws": 1, "seed": seed}
-    sparsity, overlap = phase_diagram(active=ACTIVE, **how), phase_diagram(overlaps=OVERLAPS, **how)
-    return {
-        "sparsity": sparsity.errors,
-        "overlap": overlap.errors,
-        "scratch by sparsity": sparsity.scratch,
-        "scratch by overlap": overlap.scratch,
-    }
-
-
 def arms(scale: Scale) -> dict[str, ArmPlan]:
     """One draw of teachers and rows per seed."""
-    probe = Part(phases, features=FEATURES[scale], rows=ROWS[scale])
+    grid = {"scales": SCALES, "active": ACTIVE, "overlaps": OVERLAPS}
+    probe = Part(phase_errors, **grid, features=FEATURES[scale], rows=ROWS[scale])
     return {ARM: ArmPlan(Trial(Part(nothing), (probe,), (0,)), SEEDS[scale])}
 
 

@@ -109,7 +109,7 @@ def _encoders(evidence: Evidence) -> Figure:
 
 
 SECTION = StudySection(
-    "Further: encoders",
+    "Further: the other direction, encoders",
     arms=arms,
     claims=(ENCODERS_FAIL,),
     drawings=(
