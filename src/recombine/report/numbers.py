@@ -136,6 +136,8 @@ def bracket(estimate: Estimate, *, unit: str = "") -> str:
     ('41 [36, 47]', '83% [80, 88]')
     >>> bracket(interval([3.1, 3.9, 4.4]), unit="x"), bracket(interval([1.1e-4, 1.5e-4, 2e-4]))
     ('3.9x [3.1, 4.4]', '1.5e-4 [1.1e-4, 2.0e-4]')
+    >>> bracket(interval([0.4, 15.0, 170.0]), unit="x")
+    '15x [0.40, 170]'
 
     ```
     """
@@ -151,6 +153,8 @@ def bracket(estimate: Estimate, *, unit: str = "") -> str:
         if high - low >= 0.02:  # a third decimal would be noise
             decimals = min(decimals, 2)
         head, ends = fixed(centre, decimals) + unit, (fixed(low, decimals), fixed(high, decimals))
+        if unit == "x" and low > 0 and float(ends[0]) == 0:  # a ratio above 0 is not 0
+            ends = (number(low), ends[1])
     alone = estimate.n is not None and estimate.n < 2
     return head if alone or not math.isfinite(high - low) else f"{head} [{ends[0]}, {ends[1]}]"
 
