@@ -154,7 +154,7 @@ PROBES: dict[Callable[..., Any], Callable[..., Values]] = {
     decoders.positions: MadeUp.positions,
     decoders.superposition: MadeUp.superposition,
     bump_probes.similarity: MadeUp.similarity,
-    similarity_kernels: lambda _: {},
+    similarity_kernels: lambda _, margin: {},
     warping: lambda _: {},
     held_out_error: MadeUp.held_out_error,
     bump_probes.dissimilarity: lambda _: {},

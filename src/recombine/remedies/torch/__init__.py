@@ -11,7 +11,7 @@
 | `spectrum_entropy`, `flatness` | penalties that make them draw stripes |
 | `attention_interaction`, `compositional_contrast`, `cross_hessian` | penalties on interaction between slots |
 | `capacity` | the KL term of a variational autoencoder of slots |
-| `rescale` | shrinks pretrained weights before finetuning |
+| `rescale`, `rescaled_rate`, `search_rescaling` | shrinks pretrained weights before finetuning |
 | `attention_interaction_of`, ..., names that end in `_of` | the arithmetic on tensors |
 
 `compositional_consistency` has no counterpart here, because nothing marks a module's encoder and decoder;
@@ -33,6 +33,7 @@ from recombine.remedies.activity import activity_of, pushed_activity_of, weighte
 from recombine.remedies.canvas_penalties import entropy_of, variance_of
 from recombine.remedies.capacity import capacity_of
 from recombine.remedies.jacobian import noise_level, penalty_weight
+from recombine.remedies.rescaling import RescalingSearch, rescaled_rate, search_rescaling
 from recombine.remedies.torch.activity import activity, weighted_activity
 from recombine.remedies.torch.canvas_penalties import flatness, spectrum_entropy
 from recombine.remedies.torch.capacity import capacity
@@ -55,6 +56,7 @@ __all__ = [
     "ForcedRendering",
     "RenderLayer",
     "RenderNet",
+    "RescalingSearch",
     "Watch",
     "activity",
     "activity_noise",
@@ -82,6 +84,8 @@ __all__ = [
     "penalty_weight",
     "pushed_activity_of",
     "rescale",
+    "rescaled_rate",
+    "search_rescaling",
     "spectrum_entropy",
     "trace",
     "variance_of",
