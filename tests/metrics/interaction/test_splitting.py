@@ -24,7 +24,10 @@ def symmetric(rng, outputs, sizes, order):
     owner = np.repeat(np.arange(len(sizes)), sizes)
     indices = np.indices([d] * order)
     tensor = tensor * (owner[indices] == owner[indices[0]]).all(axis=0)
-    basis = rng.normal(size=(d, d)) + 2 * np.eye(d)
+    left, _, right = np.linalg.svd(rng.normal(size=(d, d)))
+    basis = (
+        left @ np.diag(np.linspace(0.5, 2.0, d)) @ right
+    )  # far from singular, which no test could see through
     for axis in range(1, order + 1):
         tensor = np.moveaxis(np.tensordot(tensor, basis, axes=([axis], [0])), -1, axis)
     return tensor
