@@ -184,6 +184,15 @@ def report(
             "--until-decided", help="Judge open claims at 7, 12 and 20 seeds, as far as these were run."
         ),
     ] = False,
+    recorded: Annotated[
+        Path | None,
+        typer.Option(
+            "--recorded",
+            metavar="PATH",
+            help="Numbers per seed of an earlier page (its .csv file, or their folder), for claims that the store has "
+            "not measured.",
+        ),
+    ] = None,
     store: StoreOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -196,7 +205,15 @@ def report(
     if study != ALL:
         check_page_path(out)
     opened = Store(store)
-    options: dict[str, Any] = {"scale": scale, "seed_offset": seed_offset, "seeds": seeds, "compare": compare}
+    if recorded is not None and not recorded.exists():
+        raise InputError("--recorded", str(recorded), "a file or folder that exists")
+    options: dict[str, Any] = {
+        "scale": scale,
+        "seed_offset": seed_offset,
+        "seeds": seeds,
+        "compare": compare,
+        "recorded": recorded,
+    }
     found = []
     for one in chosen:
         path = out or Path(f"{one.name}.html")

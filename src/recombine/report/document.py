@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from recombine.errors import InputError
+from recombine.report.figures.canvas import RESOLUTION, png_bytes
 from recombine.report.figures.style import Figure
 
 T = TypeVar("T")
@@ -117,15 +118,15 @@ class Picture:
     **Arguments:**
 
     - `name`: letters, digits and hyphens, different for every picture of a page: its file name and link.
-    - `figure`: the figure, or a function that draws it. A function is called only by renderings that show pictures, so
-        that the terminal never waits for one.
+    - `figure`: the figure, a function that draws it, or a PNG file. A function is called only by renderings that show
+        pictures, so that the terminal never waits for one.
     - `caption`: what is shown and what to look for, written for a newcomer.
     - `alt`: what is shown, for someone who cannot see it.
     - `form`: `"vector"`, or `"image"` for figures that are mostly pixels.
     """
 
     name: str
-    figure: Figure | Callable[[], Figure]
+    figure: Figure | Callable[[], Figure] | Path
     caption: str
     alt: str
     form: Literal["vector", "image"] = "vector"
@@ -141,7 +142,23 @@ class Picture:
     @cached_property
     def drawn(self) -> Figure:
         """The figure, drawn once."""
+        if isinstance(self.figure, Path):
+            raise InputError("figure", str(self.figure), "a figure or a function that draws it, not a file")
         return self.figure() if callable(self.figure) else self.figure
+
+    @cached_property
+    def png(self) -> bytes:
+        """The picture as a PNG file."""
+        return self.figure.read_bytes() if isinstance(self.figure, Path) else png_bytes(self.drawn)
+
+    @property
+    def width(self) -> float:
+        """In inches."""
+        if isinstance(self.figure, Path):
+            return (
+                int.from_bytes(self.png[16:20], "big") / RESOLUTION
+            )  # the header starts with the width in pixels
+        return float(self.drawn.get_size_inches()[0])
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from recombine.report.document import (
     shown,
     slug,
 )
-from recombine.report.figures.canvas import PAGE_WIDTH, png_bytes, svg_bytes
+from recombine.report.figures.canvas import PAGE_WIDTH, svg_bytes
 from recombine.report.marks import spans, without_marks
 
 MIN_PAGE_WIDTH = 40.0
@@ -81,7 +81,7 @@ def _marked(text: str) -> Any:
 
 def _picture_data(picture: Picture) -> str:
     vector = picture.form == "vector"
-    data = svg_bytes(picture.drawn) if vector else png_bytes(picture.drawn)
+    data = svg_bytes(picture.drawn) if vector else picture.png
     return f"data:image/{'svg+xml' if vector else 'png'};base64,{base64.b64encode(data).decode()}"
 
 
@@ -110,7 +110,7 @@ def _measure(text: str) -> str:
 
 def _share(picture: Picture) -> int:
     """Percentage of the page's width that the figure was made for; its type then has the size that was intended."""
-    return min(100, round(100 * picture.drawn.get_size_inches()[0] / PAGE_WIDTH))
+    return min(100, round(100 * picture.width / PAGE_WIDTH))
 
 
 def _min_width(picture: Picture) -> float:

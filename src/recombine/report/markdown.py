@@ -21,7 +21,6 @@ from recombine.report.document import (
     Table,
     shown,
 )
-from recombine.report.figures.canvas import png_bytes
 from recombine.report.marks import spans, without_marks
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#~&])")
@@ -51,7 +50,7 @@ def write_markdown(document: Document, path: Path) -> None:
     """Writes `name.md`, and every picture as PNG in the folder `name`; pictures first."""
     folder = path.with_suffix("")
     for picture in document.pictures():
-        write_file(folder / f"{picture.name}.png", png_bytes(picture.drawn))
+        write_file(folder / f"{picture.name}.png", picture.png)
     write_file(path, markdown(document, folder.name).encode())
 
 

@@ -117,17 +117,34 @@ class Claim:
         if isinstance(measurement, Cases) != (self.kind == "exact"):
             expected = "cases" if self.kind == "exact" else "numbers per seed"
             raise InputError(f"measurement of claim {self.id}", type(measurement).__name__, expected)
-        return Outcome(self, judge(self.quantity, measurement, level=level), measurement, evidence.scale)
+        verdict = judge(self.quantity, measurement, level=level)
+        return Outcome(self, verdict, measurement, evidence.scale, level=level)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Where numbers come from that were read from a file: the version and date of their run, and their seeds."""
+
+    version: str
+    date: str
+    seeds: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A claim with its verdict, and the measurement behind it (`None` if nothing was run, or everything diverged)."""
+    """A claim with its verdict, and the measurement behind it (`None` if nothing was run, or everything diverged).
+
+    - `level`: of the interval that decided it.
+    - `recorded`: where the numbers come from, if not from the store.
+    """
 
     claim: Claim
     verdict: Verdict
     measurement: Measurement | None
     scale: Scale
+    _: KW_ONLY
+    level: float = LEVEL
+    recorded: Recording | None = None
 
     @property
     def note(self) -> str:

@@ -137,14 +137,20 @@ def excluded_for(measurement: Measurement) -> dict[str, int]:
     samples: tuple[Any, ...] = measurement.samples if isinstance(measurement, Unpaired) else (measurement,)
     reasons: dict[str, int] = {}
     for sample in samples:
-        remaining = np.ones(len(sample.numbers), dtype=bool)
-        for reason, met in sample.requires.items():
-            fails = remaining & ~_met(met, len(remaining))
-            reasons[f"not {reason}"] = reasons.get(f"not {reason}", 0) + int(fails.sum())
-            remaining &= ~fails
-        diverged = int((remaining & ~np.isfinite(sample.numbers)).sum())
-        reasons["without a finite value"] = reasons.get("without a finite value", 0) + diverged
+        for requirement in (*sample.requires, ""):
+            reason = f"not {requirement}" if requirement else "without a finite value"
+            failed = sum(reason == one for one in exclusion_reasons(sample))
+            reasons[reason] = reasons.get(reason, 0) + failed
     return {reason: count for reason, count in reasons.items() if count}
+
+
+def exclusion_reasons(sample: PerSeed | Successes) -> list[str]:
+    """Why each seed was left out, by the first precondition that it fails; empty for seeds that count."""
+    numbers = sample.numbers
+    reasons = np.where(np.isfinite(numbers), "", "without a finite value").astype(object)
+    for requirement, met in reversed(list(sample.requires.items())):
+        reasons[~_met(met, len(numbers))] = f"not {requirement}"
+    return [str(reason) for reason in reasons]
 
 
 def _kept(numbers: np.ndarray, requires: Requirements) -> np.ndarray:

@@ -41,8 +41,10 @@ class Reproduction(Report):
 
     @property
     def seeds(self) -> list[int]:
-        """All seeds of the evidence, in order."""
-        return sorted({seed for arm in self.evidence.values() for seed in arm.seeds})
+        """All seeds of the evidence, and of numbers that were recorded earlier, in order."""
+        recorded = (o.recorded.seeds for o in self.outcomes if o.recorded is not None)
+        own = (arm.seeds for arm in self.evidence.values())
+        return sorted({seed for seeds in (*own, *recorded) for seed in seeds})
 
     @property
     def measured(self) -> bool:

@@ -11,6 +11,7 @@ from recombine.data import write_table
 from recombine.errors import InputError
 from recombine.runs import Store
 from recombine.studies.per_seed import per_seed_table
+from recombine.studies.recorded import read_recorded, with_recorded
 from recombine.studies.reproduction import Reproduction, recall
 from recombine.studies.results_page import overview_document, results_document
 from recombine.studies.study import Study
@@ -18,13 +19,15 @@ from recombine.studies.study import Study
 
 @dataclass(frozen=True)
 class StudyResults:
-    """What the store knows about a study: one run, and others that are shown next to it.
+    """What is known about a study: one run, and others that are shown next to it.
 
     - `others`: a replication with other seeds, and the run at the published sizes, where there are any.
+    - `recorded`: the folder with the figures of recorded runs, if such runs were read.
     """
 
     main: Reproduction
     others: tuple[Reproduction, ...]
+    recorded: Path | None = None
 
 
 def recall_results(
@@ -36,33 +39,57 @@ def recall_results(
     seeds: int | None = None,
     until_decided: bool = False,
     compare: int | None = None,
+    recorded: Path | None = None,
 ) -> StudyResults:
-    """Reads a study's results from the store.
+    """Reads a study's results from the store, and from a file of numbers per seed.
 
     **Arguments:**
 
     - `until_decided`: judge open claims at 7, 12 and 20 seeds, as far as these were run.
     - `compare`: the seed offset of a replication.
+    - `recorded`: the file of an earlier page, or the folder that has it; used for claims that the store has not
+        measured, or has measured with fewer seeds.
     """
-    options: dict[str, Any] = {"seeds": seeds, "until_decided": until_decided, "store": store}
-    main = recall(study, scale=scale, seed_offset=seed_offset, **options)
-    if not main.evidence:
+    file = _recorded_file(study, recorded)
+    numbers = None if file is None else read_recorded(file)
+
+    def run(scale: str, offset: int, **options: Any) -> Reproduction:
+        found = recall(study, scale=scale, seed_offset=offset, store=store, **options)
+        return found if numbers is None else with_recorded(found, numbers)
+
+    options: dict[str, Any] = {"seeds": seeds, "until_decided": until_decided}
+    main = run(scale, seed_offset, **options)
+    if not main.measured:
         raise InputError(
             "store", str(store.path), f"results of {study.name}; run `recombine reproduce {study.name}` first"
         )
     others = []
     if compare is not None and compare != seed_offset:
-        others.append(recall(study, scale=scale, seed_offset=compare, **options))
+        others.append(run(scale, compare, **options))
     if scale != "paper":
-        paper = recall(study, scale="paper", seed_offset=seed_offset, store=store)
-        others.append(_with_other_arms(paper, main))
-    return StudyResults(main, tuple(run for run in others if run.measured))
+        others.append(_with_other_arms(run("paper", seed_offset), main))
+    folder = None if file is None else file.with_suffix("")
+    return StudyResults(main, tuple(run for run in others if run.measured), folder)
+
+
+def _recorded_file(study: Study, recorded: Path | None) -> Path | None:
+    """The file itself, or the study's file in a folder; a folder need not have one."""
+    if recorded is None or not recorded.is_dir():
+        return recorded
+    file = recorded / f"{study.name}.csv"
+    return file if file.exists() else None
 
 
 def write_results(results: StudyResults, path: Path, *, quiet: bool = False) -> None:
     """Writes a study's page, and next to it a CSV file with the numbers per seed."""
     numbers = path.with_suffix(".csv")
-    document = results_document(results.main, others=results.others, per_seed_file=numbers.name, quiet=quiet)
+    document = results_document(
+        results.main,
+        others=results.others,
+        per_seed_file=numbers.name,
+        recorded_figures=results.recorded,
+        quiet=quiet,
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     document.write(path)
     write_table(per_seed_table([results.main, *results.others]), numbers)

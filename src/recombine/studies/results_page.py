@@ -5,8 +5,9 @@ The terminal shows the claims that were asked for, in the same columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from recombine._version import __version__
 from recombine.intervals import interval
@@ -72,6 +73,7 @@ def results_document(
     *,
     others: Sequence[Reproduction] = (),
     per_seed_file: str = "",
+    recorded_figures: Path | None = None,
     figures: bool = True,
     quiet: bool = False,
 ) -> Document:
@@ -81,6 +83,7 @@ def results_document(
 
     - `others`: the same study with other seeds or at the published sizes; their verdicts are shown side by side.
     - `per_seed_file`: the file with the numbers per seed, to link to.
+    - `recorded_figures`: a folder with figures of earlier runs, for those that the evidence does not allow to draw.
     - `figures`: whether to draw the figures.
     - `quiet`: show no progress while drawing.
     """
@@ -90,6 +93,8 @@ def results_document(
     drawings = [d for d in study.drawings if all(name in evidence for name in d.needs)] if figures else []
     with progress(quiet=quiet) as display:
         pictures = _draw_all(drawings, reproduction, display)
+    if recorded_figures is not None and figures:
+        pictures |= _recorded_pictures(study.drawings, recorded_figures, drawn=pictures)
     sections = [Section("", [outcomes_table(headlines, others=others), HOW_VERDICTS_ARE_REACHED])]
     if study.main_figure in pictures:
         sections.append(Section("The message in one figure", [pictures.pop(study.main_figure)], where="page"))
@@ -110,7 +115,8 @@ def results_document(
     ]
     if per_seed_file:
         sentence = f"Every number per seed, so that you can apply another rule: `{per_seed_file}`."
-        sections.append(Section("Numbers per seed", [sentence], where="page"))
+        blocks = [sentence, *_recordings([reproduction, *others])]
+        sections.append(Section("Numbers per seed", blocks, where="page"))
     return Document(study.title, _lead(reproduction), sections, _footer(reproduction))
 
 
@@ -268,6 +274,24 @@ def _repeatability(reproduction: Reproduction, others: Sequence[Reproduction]) -
     return sentences
 
 
+def _recordings(runs: Sequence[Reproduction]) -> list[Block]:
+    """Which verdicts rest on numbers of an earlier run."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        claims: dict[tuple[str, str], list[str]] = {}
+        for outcome in run.outcomes:
+            if outcome.recorded is not None:
+                origin = outcome.recorded.date, outcome.recorded.version
+                claims.setdefault(origin, []).append(outcome.claim.id)
+        for origin, ids in claims.items():
+            which = "claims" if run is runs[0] else f"{_run_name(run)}:"
+            parts.setdefault(origin, []).append(f"{which} {', '.join(ids)}")
+    return [
+        f"Recorded on {date} with version {version}, and decided again from these numbers: {'; '.join(texts)}."
+        for (date, version), texts in sorted(parts.items())
+    ]
+
+
 def _lead(reproduction: Reproduction) -> str:
     """The paper, how it was run and what came out, counted by kind of claim."""
     kinds = []
@@ -313,6 +337,19 @@ def _draw_all(
     if line is not None:
         line.finish()
     return pictures
+
+
+def _recorded_pictures(
+    drawings: Sequence[Drawing], folder: Path, *, drawn: Collection[str]
+) -> dict[str, Picture]:
+    """Figures of earlier runs, where this run has none."""
+    return {
+        drawing.name: Picture(
+            drawing.name, file, f"**{drawing.title}** {drawing.caption}", drawing.title, "image"
+        )
+        for drawing in drawings
+        if drawing.name not in drawn and (file := folder / f"{drawing.name}.png").is_file()
+    }
 
 
 def overview_document(runs: Sequence[tuple[Reproduction, Sequence[Reproduction]]]) -> Document:
