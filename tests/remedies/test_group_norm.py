@@ -1,6 +1,8 @@
 """The group norm and its proximal rule, by their definitions."""
 
+import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy.optimize import minimize
 
 from recombine.remedies import group_norm_of, shrink_groups
@@ -30,3 +32,11 @@ def test_large_thresholds_leave_nothing_and_zero_leaves_all():
     assert (np.asarray(shrink_groups(weights, 100.0)) == 0).all()
     np.testing.assert_allclose(shrink_groups(weights, 0.0), weights, rtol=1e-6)
     assert (np.asarray(shrink_groups(np.zeros((2, 3)), 0.5)) == 0).all()
+
+
+def test_numpy_jax_and_pytorch_agree():
+    torch = pytest.importorskip("torch")
+    weights = np.random.default_rng(3).normal(size=(2, 5)).astype(np.float32)
+    expected = shrink_groups(weights, 0.7)
+    np.testing.assert_allclose(shrink_groups(jnp.asarray(weights), 0.7), expected, rtol=1e-5)
+    np.testing.assert_allclose(shrink_groups(torch.tensor(weights), 0.7).numpy(), expected, rtol=1e-5)

@@ -68,9 +68,7 @@ def test_the_minimum_meets_its_conditions_at_a_finite_strength():
 
 def test_too_few_steps_are_reported():
     xs, ys = two_tasks(0)
-    found = descend_proximal(
-        pooled, np.zeros((2, 30)), (xs, ys), shrink_groups, strengths=[1e-3], steps=5
-    )
+    found = descend_proximal(pooled, np.zeros((2, 30)), (xs, ys), shrink_groups, strengths=[1e-3], steps=5)
     assert found.steps == (5,)
     assert not found.settled
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from recombine.remedies.array_namespace import namespace_of
 
 
 def group_norm_of(weights: Any) -> Any:
@@ -27,10 +26,10 @@ def group_norm_of(weights: Any) -> Any:
     return ((weights**2).sum(0) ** 0.5).sum()
 
 
-def shrink_groups(
-    weights: Float[Array, "tasks features"], threshold: Float[Array, ""] | float
-) -> Float[Array, "tasks features"]:
+def shrink_groups(weights: Any, threshold: Any) -> Any:
     """The proximal rule of `group_norm_of`: every feature loses `threshold` of its length over tasks, down to zero.
+
+    `(tasks, features)` weights of NumPy, JAX or PyTorch.
 
     ```python
     >>> import numpy as np
@@ -40,5 +39,5 @@ def shrink_groups(
 
     ```
     """
-    lengths = jnp.sqrt((weights**2).sum(axis=0))
-    return weights * jnp.maximum(0.0, 1 - threshold / jnp.where(lengths > 0, lengths, 1.0))
+    lengths = (weights**2).sum(0) ** 0.5
+    return weights * (1 - threshold / namespace_of(lengths).where(lengths > 0, lengths, 1.0)).clip(0)

@@ -19,7 +19,6 @@ from recombine.remedies import rescale
 from recombine.studies.feature_reuse.image_training import Pass, TrainedClassifier, train_in_passes
 from recombine.tasks import Task, load_exemplars
 from recombine.tasks.modular import train_and_test
-from recombine.training import Optimiser
 
 Values = dict[str, Any]
 MAIN_CLASSES = 2
@@ -99,6 +98,7 @@ def rescaled_finetuning(
     rows: Sequence[int],
     scales: Sequence[float],
     optimiser: Part,
+    pretrain_optimiser: Part,
     pretrain_epochs: int,
     epochs: int,
     pretrain_goal: float = 0.05,
@@ -115,9 +115,16 @@ def rescaled_finetuning(
         of finetuning (after rescaling) and at its end, for the largest number of rows;
     - `pretraining loss` and `pretraining accuracy`, the latter on test images of the auxiliary classes.
     """
-    train = partial(train_in_passes, optimiser=optimiser(), seed=data.seed)
     fresh = _fresh(net, data)
-    begun = train(fresh, [data.aux_pass()], epochs=pretrain_epochs, goal=pretrain_goal)
+    begun = train_in_passes(
+        fresh,
+        [data.aux_pass()],
+        optimiser=pretrain_optimiser(),
+        epochs=pretrain_epochs,
+        goal=pretrain_goal,
+        seed=data.seed,
+    )
+    train = partial(train_in_passes, optimiser=optimiser(), seed=data.seed)
 
     def tuned(start: Net) -> list[TrainedClassifier]:
         return [train(start, [data.main_pass(n)], epochs=epochs, goal=goal) for n in rows]

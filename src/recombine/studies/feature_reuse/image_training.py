@@ -77,7 +77,9 @@ def train_in_passes(
     buffers, static = eqx.partition(rest, eqx.is_array)
     state = (params, buffers, update_rule(structure, numbers).init(params))
     key = jax.random.key(seed)
-    rows = [(jnp.asarray(p.task.inputs[p.task.train]), jnp.asarray(p.task.targets[p.task.train])) for p in passes]
+    rows = [
+        (jnp.asarray(p.task.inputs[p.task.train]), jnp.asarray(p.task.targets[p.task.train])) for p in passes
+    ]
     losses: list[float] = []
     accuracies: list[float] = []
     for epoch in range(epochs):
@@ -132,9 +134,7 @@ def _one_pass(
         fresh = jax.random.fold_in(key, number)
         slope, (loss, buffers) = jax.grad(objective, has_aux=True)(params, buffers, taken, count, fresh)
         updates, rule_state = rule.update(slope, rule_state, params)
-        params = optax.apply_updates(
-            params, jax.tree.map(lambda u: -numbers["learning_rate"] * u, updates)
-        )
+        params = optax.apply_updates(params, jax.tree.map(lambda u: -numbers["learning_rate"] * u, updates))
         return (params, buffers, rule_state), loss
 
     state, losses = jax.lax.scan(step, state, (index, counts, jnp.arange(len(index))))
