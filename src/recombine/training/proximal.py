@@ -78,13 +78,14 @@ def descend_proximal(
     """
     if not len(strengths) or any(not 0 < s < np.inf for s in strengths):
         raise InputError("strengths", list(strengths), "positive numbers, at least one")
-    for name, value in (("rate", rate), ("tolerance", tolerance), ("steps", steps)):
-        if not value > 0:
-            raise InputError(name, value, "a positive number")
+    for name, setting in (("rate", rate), ("tolerance", tolerance), ("steps", steps)):
+        if not setting > 0:
+            raise InputError(name, setting, "a positive number")
     with jax.enable_x64(True):
         state = jax.tree.map(lambda a: jnp.asarray(a, jnp.float64), parameters)
         data = jax.tree.map(jnp.asarray, data)
-        pace, losses, taken, settled = jnp.float64(rate), [], [], False
+        pace: Array = jnp.asarray(rate, jnp.float64)
+        losses, taken, settled = [], [], False
         size = jnp.abs(loss(state, data))
         for strength in strengths:
             numbers = (size, jnp.float64(strength), pace, jnp.float64(tolerance), jnp.int64(steps))
@@ -130,7 +131,7 @@ def _settle(
         inertia = jnp.where(_dot(shift, onward) < 0, 1.0, inertia)  # overshot: without momentum
         later = (1 + jnp.sqrt(1 + 4 * inertia**2)) / 2
         far = jax.tree.map(lambda m, o: m + (inertia - 1) / later * o, moved, onward)
-        largest = jnp.maximum(_largest(moved), jnp.finfo(jnp.float64).tiny)
+        largest = jnp.maximum(_largest(moved), np.finfo(np.float64).tiny)
         good = (moved, far, later, rate, step + 1, _largest(shift) / largest)
         bad = (now, ahead, inertia, rate / 2, step + 1, change)
         return jax.tree.map(lambda a, b: jnp.where(short, a, b), good, bad)

@@ -102,8 +102,8 @@ def _order(evidence: Evidence) -> PerSeed:
 
 ORDER = Claim(
     "22",
-    "with all features shared, a linear probe generalises best, then finetuning, then multi-task learning, and learning "
-    "from scratch far worse",
+    "with all features shared, a linear probe generalises best, then finetuning, then multi-task learning, and "
+    "learning from scratch far worse",
     "Figure 2c",
     ratio(
         "error at n = 128, the smallest of three ratios of neighbours in this order",
@@ -202,46 +202,42 @@ REASONS = {
     "too small": "no: training stopped before the limit",
 }
 SMALLEST = 1e-7
-"""Limits below this were not reached by the published training, which ended at a loss of 1e-10 or after 100,000 steps."""
+"""Limits below this were not reached by the published training: it ended at a loss of 1e-10, or after 100,000 steps."""
 
 
 def _forecasts(evidence: Evidence) -> Table:
     arm = evidence[networks.FORECASTS]
     known, sparse = networks.KNOWN[evidence.scale], networks.SPARSE
     many = ROWS[evidence.scale][-2]
-    entries: list[tuple[str, str, int, float | None, str]] = []
+    few = FORECAST_ROWS[evidence.scale]
+    entries: list[tuple[str, str, float, int, float | None]] = []  # shown, value, rescaling, rows, published
     for active in (known, sparse):
-        for i, s in enumerate(FORECAST_SCALES):
-            for j, n in enumerate(FORECAST_ROWS[evidence.scale]):
-                value = published.SUBSET.get((active, s), {}).get(n)
-                entries.append(
-                    (f"{active} of {known} known", f"{s:g}", n, value, f"subset of {active}:{i}:{j}")
-                )
+        values = {s: published.SUBSET.get((active, s), {}) for s in FORECAST_SCALES}
+        entries += [
+            (f"{active} of {known} known", f"subset of {active}", s, n, values[s].get(n))
+            for s in FORECAST_SCALES
+            for n in few
+        ]
     for name, condition in ((HALF, HALF), ("30 of 40 shared", MOST), (SHARED, SHARED)):
-        value = published.DIAGONAL[name]["finetuned"][128]
-        entries.append((condition, "1", many, value, f"{condition}:0:0"))
-    for i, (s, value) in enumerate(((1.0, 1.0e-3), (0.1, 9.6e-6))):
-        entries.append((f"{sparse} new", f"{s:g}", many, value, f"{sparse} new:{i}:0"))
-    entries.append((f"{known} new", "1", FORECAST_ROWS[evidence.scale][0], 1.01, f"{known} new:0:0"))
+        entries.append((condition, condition, 1.0, many, published.DIAGONAL[name]["finetuned"].get(many)))
+    entries += [
+        (f"{sparse} new", f"{sparse} new", s, many, value) for s, value in published.NEW_5_N128.items()
+    ]
+    dense = published.DIAGONAL["40 new features"]["finetuned"].get(few[0])
+    entries.append((f"{known} new", f"{known} new", 1.0, few[0], dense))
     rows = []
-    for features, scale, n, value, key in entries:
-        name, i, j = key.rsplit(":", 2)
-        errors = arm[name][:, int(i), int(j)]
+    for features, name, s, n, value in entries:
+        errors = arm[name][:, FORECAST_SCALES.index(s), few.index(n) if n in few else 0]
         mean = float(np.mean(errors))
         reason = "worse than zero" if mean > 1.1 else "too small" if mean < SMALLEST else ""
-        shown = [number(mean), f"{number(errors.min())} to {number(errors.max())}"]
-        rows.append(
-            Row(
-                [
-                    features,
-                    scale,
-                    str(n),
-                    *shown,
-                    "–" if value is None else number(value),
-                    REASONS.get(reason, "yes"),
-                ]
-            )
-        )
+        texts = [
+            features,
+            f"{s:g}",
+            str(n),
+            number(mean),
+            f"{number(errors.min())} to {number(errors.max())}",
+        ]
+        rows.append(Row([*texts, "–" if value is None else number(value), REASONS.get(reason, "yes")]))
     columns = [Column("features of the main task")]
     columns += [
         Column(name, "right") for name in ("rescaling", "rows", "limit, mean", "range", "published (best)")

@@ -114,7 +114,7 @@ def _batches(one: Pass, seed: int, epoch: int) -> tuple[Int[np.ndarray, "steps b
 
 @eqx.filter_jit
 def _one_pass(
-    fixed: Any, state: PyTree, inputs: Array, targets: Array, index: Array, counts: Array, key: Array
+    fixed: Any, state: PyTree, inputs: Array, targets: Array, index: Any, counts: Any, key: Array
 ) -> tuple[PyTree, Array]:
     """One epoch of one pass: the new parameters, buffers and state of the optimiser, and the mean loss."""
     structure, static, (low, high), numbers, strength = fixed

@@ -46,7 +46,7 @@ MANY = 100
 """Claims about larger numbers of images are about these and more."""
 LITTLE = 200
 """Rescaling was published to help up to about this number."""
-EPOCHS = {"pretrain_epochs": 40, "epochs": 1000}
+EPOCHS = {"pretrain_epochs": 40, "epochs": 300}
 TOGETHER_EPOCHS = 120
 REDUCED = (
     "8 auxiliary and 2 main classes of CIFAR-10 at 16 x 16 pixels, or of the digits without it, 4000 auxiliary images, "
@@ -230,7 +230,8 @@ VIT_NESTED = Claim(
 def _apart_or_together(evidence: Evidence) -> PerSeed:
     rows = ROWS[source(evidence.scale)]
     many = [i for i, n in enumerate(rows) if n >= MANY]
-    leads, supports = [], {}
+    leads: list[np.ndarray] = []
+    supports: dict[str, np.ndarray] = {}
     for name in (RESNET, VIT):
         finetuned = evidence[name]["accuracy"][:, SCALES.index(1.0)][:, many]
         best = evidence[name]["best accuracy"][:, SCALES.index(1.0)][:, many]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 Curve = dict[int, float]
 """Values by the number of rows."""
-LEARNERS = ("scratch", "multi-task", "finetuned", "probe")
 
 
 def _curves(n: tuple[int, ...], **by_learner: tuple[float, ...]) -> dict[str, Curve]:
@@ -71,6 +70,8 @@ SUBSET = {
 }
 """Figure 3b, c: finetuning on known features, by their number and the rescaling."""
 SUBSET_40_N32 = {scale: SUBSET[40, scale][32] for scale in (1.0, 0.1, 0.01)}
+NEW_5_N128 = {1.0: 1.0e-3, 0.1: 9.6e-6}
+"""Finetuning on five new features with 128 rows, by the rescaling."""
 RELU = {
     "1 new unit": _curves(
         N,
