@@ -256,6 +256,11 @@ def _curves(evidence: Evidence) -> Figure:
                 middle = np.maximum(np.median(values, axis=0), 1e-9)
                 ax.plot(counts, middle, "o-", color=inks[label], markersize=3.5, linewidth=1.2)
                 ends.append(EndLabel(label, float(middle[-1]), inks[label]))
+            for s in SCALES:
+                known = published.SUBSET[SPARSE if key == "sparse" else KNOWN["quick"], s]
+                marks = {n: value for n, value in known.items() if n in counts}
+                ink = inks[f"finetuned, {s:g}"]
+                ax.plot(list(marks), list(marks.values()), "x", color=ink, markersize=4.5, alpha=0.8)
             ax.set_xscale("log")
             ax.set_yscale("log")
             log_ticks(ax.xaxis)
@@ -294,7 +299,8 @@ SECTION = StudySection(
             "fig3-nested",
             "Smaller pretrained weights make finetuning pick the features that it needs.",
             "Error of the limits of training, median over draws. Left: the main task uses all pretrained features, and "
-            "rescaling only forgets them. Right: it uses five of them; then rescaling finds them from far fewer rows.",
+            "rescaling only forgets them. Right: it uses five of them; then rescaling finds them from far fewer rows. "
+            "Crosses: published networks, whose training stopped before it reached the smallest errors.",
             (THEORY,),
             _curves,
         ),

@@ -185,9 +185,9 @@ def _panels(evidence: Evidence) -> dict[str, list[Learner]]:
     dense = lines(names["new dense"], ("scratch", "finetuned"), f", {networks.KNOWN[evidence.scale]}")
     everything = ("scratch", "finetuned", "probe")
     return {
-        "a: new features, few or many": sparse + dense,
-        "c: all features shared": lines(SHARED, everything),
-        "e: half of the features shared": lines(HALF, everything),
+        "a: new features": sparse + dense,
+        "c: all shared": lines(SHARED, everything),
+        "e: half shared": lines(HALF, everything),
     }
 
 

@@ -57,6 +57,11 @@ FURTHER_RUNS = (
 ARM, FURTHER, KERNEL = "rectified networks", "rectified networks, 512 rows", "tangent kernel"
 
 
+FIGURE_4 = ((SHARED, LITTLE), (SHARED, MORE), (TURNED, MORE))
+SERIES_OFFSETS = (-0.26, 0.0, 0.26)
+"""Where `seed_points` draws three series of a group."""
+
+
 def arms(scale: Scale) -> dict[str, ArmPlan]:
     """One trial per seed: pretraining once, then all learners."""
 
@@ -235,7 +240,7 @@ def _table(evidence: Evidence) -> Table:
     arm = evidence[ARM]
     baseline = final(arm, "scratch", SHARED, LITTLE)
     rows = []
-    for condition, n in ((SHARED, LITTLE), (SHARED, MORE), (TURNED, MORE)):
+    for condition, n in FIGURE_4:
         for learner in ("scratch", "multi-task", "finetuned"):
             name = run_name(learner, condition, n)
             if name not in arm.values:
@@ -272,7 +277,7 @@ def _draw(evidence: Evidence) -> Figure:
             )
             if run_name(learner, condition, n) in arm.values
         }
-        for condition, n in ((SHARED, LITTLE), (SHARED, MORE), (TURNED, MORE))
+        for condition, n in FIGURE_4
     }
     with look():
         figure = blank_figure(height=4.2)
@@ -285,6 +290,12 @@ def _draw(evidence: Evidence) -> Figure:
         title="With little data multi-task learning leads, with more data finetuning",
         label="error / error from scratch with 16 rows",
     )
+    with look():
+        for place, (condition, n) in enumerate(FIGURE_4):
+            for offset, learner in zip(SERIES_OFFSETS, ("scratch", "multi-task", "finetuned"), strict=True):
+                ax.plot(
+                    [published.RELU[condition][learner][n]], [place + offset], "x", color="0.2", markersize=5
+                )
     return figure
 
 
@@ -297,7 +308,7 @@ SECTION = StudySection(
             "fig4-relu",
             "Which learner does best depends on how much data there is and on how the features are related.",
             "Each point is a trained network. Multi-task learning needs features that are identical; finetuning can "
-            "rotate those that it knows, and overtakes with more data.",
+            "rotate those that it knows, and overtakes with more data. Crosses: published means.",
             (ARM,),
             _draw,
         ),

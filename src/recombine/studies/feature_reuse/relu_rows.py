@@ -70,6 +70,8 @@ WEAK_STEPS, WEAK_GOAL = {"quick": 40_000, "paper": 100_000}, 1e-10
 BY_ROWS = "rectified networks by rows"
 KERNEL = networks.KERNEL
 WEAK_ARM = "rectified networks, weak main tasks"
+ROWS_ARMS = (BY_ROWS, networks.ARM, networks.FURTHER, KERNEL)
+"""What Figure 2b, d, f shows."""
 ROWS_MINUTES, WEAK_MINUTES = 14, 9
 
 
@@ -170,37 +172,36 @@ WEAK = Claim(
 
 
 def _rows_panels(evidence: Evidence) -> dict[str, list[Learner]]:
-    by_rows, headline, kernel = evidence[BY_ROWS], evidence[networks.ARM], evidence[KERNEL]
+    """The lines of Figure 2b, d and f; with 512 rows only where half of the units are shared."""
 
     def line(learner: str, name: str, suffix: str = "") -> Learner:
         errors: dict[int, np.ndarray] = {}
-        for n in (*ROWS, MUCH):
+        for n in (*ROWS, MUCH) if name == HALF else ROWS:
             run = run_name(learner, name, n)
-            arm = next((a for a in (by_rows, headline, kernel) if run in a.values), None)
-            if arm is not None:
-                values = arm[run][:, 1] if arm[run].ndim == 2 else arm[run]
-                errors[n] = values / _baseline(evidence, name, len(values))
+            arm = next(evidence[one] for one in ROWS_ARMS if run in evidence[one].values)
+            values = arm[run][:, 1] if arm[run].ndim == 2 else arm[run]
+            errors[n] = values / _baseline(evidence, name)
         return Learner(learner, errors, published.RELU[name].get(learner, {}), suffix)
 
     new = [line(learner, ONE_NEW, ", 1") for learner in LEARNERS]
     new += [line(learner, SIX_NEW, ", 6") for learner in LEARNERS]
     everything = (*LEARNERS, "probe", "kernel")
     return {
-        "b: new units, one or six": new,
-        "d: all units shared": [line(learner, SHARED) for learner in everything],
-        "f: half of the units shared": [line(learner, HALF) for learner in everything],
+        "b: new units": new,
+        "d: all shared": [line(learner, SHARED) for learner in everything],
+        "f: half shared": [line(learner, HALF) for learner in everything],
     }
 
 
-def _baseline(evidence: Evidence, name: str, seeds: int) -> np.ndarray:
-    """Learning from scratch with 16 rows; all arms have the same first seeds."""
+def _baseline(evidence: Evidence, name: str) -> np.ndarray:
+    """Learning from scratch with 16 rows."""
     arm = evidence[networks.ARM] if name == SHARED else evidence[BY_ROWS]
-    return final(arm, "scratch", name, ROWS[0])[:seeds]
+    return final(arm, "scratch", name, ROWS[0])
 
 
 def _draw_rows(evidence: Evidence) -> Figure:
     figure = blank_figure(height=3.6)
-    paired = evidence.with_common_seeds((BY_ROWS, networks.ARM, KERNEL))
+    paired = evidence.with_common_seeds(ROWS_ARMS)
     row_curves(figure, _rows_panels(paired), label="error / from scratch with 16 rows")
     return figure
 
@@ -234,7 +235,7 @@ SECTION = StudySection(
             "none of the main task's units is known; thin lines for six of them. Middle and right: all or half are "
             "known. The tangent kernel of the pretrained network does no better than a linear probe on its units: "
             "neither can learn a new one.",
-            (BY_ROWS, networks.ARM, KERNEL),
+            ROWS_ARMS,
             _draw_rows,
         ),
         Drawing(

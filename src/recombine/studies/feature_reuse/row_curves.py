@@ -13,8 +13,8 @@ from recombine.report.figures.style import METHODS, Figure, log_ticks
 
 LABELS = {
     "scratch": "from scratch",
-    "finetuned": "finetuned",
     "multi-task": "multi-task",
+    "finetuned": "finetuned",
     "probe": "linear probe",
     "kernel": "tangent kernel",
 }
