@@ -15,10 +15,10 @@ from recombine.studies.study import Study
 
 SECONDS = {
     "transfer": 120.0,
-    "theory_errors": 15.0,
+    "theory_errors": 40.0,
     "trained_errors": 40.0,
     "phase_errors": 20.0,
-    "forecast_errors": 10.0,
+    "forecast_errors": 26.0,
     "group_norm_errors": 90.0,
     "kernel_errors": 30.0,
     "rescaled_finetuning": 400.0,

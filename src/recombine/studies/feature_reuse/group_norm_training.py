@@ -86,6 +86,7 @@ SECTION = StudySection(
             ),
             (ARM,),
             _gap,
+            minutes=6,
             reversal="the group norm's own minimum had been as close to the teacher as plain gradient descent",
         ),
     ),

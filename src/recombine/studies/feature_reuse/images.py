@@ -48,14 +48,14 @@ MANY = 100
 LITTLE = 200
 """Rescaling was published to help up to about this number."""
 EPOCHS = {"pretrain_epochs": 40, "epochs": 400}
-TOGETHER_EPOCHS = 100
+TOGETHER_EPOCHS = 80
 REDUCED = (
     "8 auxiliary and 2 main classes of CIFAR-10 at 16 x 16 pixels, or of the digits without it, 4000 auxiliary images, "
-    "narrow networks and at most 400 epochs, 100 of multi-task learning (published: 98 and 2 classes of CIFAR-100, "
+    "narrow networks and at most 400 epochs, 80 of multi-task learning (published: 98 and 2 classes of CIFAR-100, "
     "ResNet-18 and a ViT of width 384, 1000 epochs)"
 )
 MINUTES = {RESNET: 20, VIT: 27}
-TOGETHER_MINUTES = 26
+TOGETHER_MINUTES = 30
 
 
 def source(scale: Scale) -> str:
