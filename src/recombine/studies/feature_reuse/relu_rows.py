@@ -13,7 +13,7 @@ import numpy as np
 from recombine.parts import Part
 from recombine.report import blank_figure
 from recombine.runs import Trial
-from recombine.studies.claim import Claim
+from recombine.studies.claim import Amendment, Claim
 from recombine.studies.evidence import ArmPlan, Evidence, Scale
 from recombine.studies.feature_reuse import published
 from recombine.studies.feature_reuse import relu_networks as networks
@@ -168,6 +168,14 @@ WEAK = Claim(
     minutes=WEAK_MINUTES,
     reversal="rotated units had been as useful as matching ones for a weak task",
     reduced="200 hidden units and at most 40,000 steps (published: 1000 and 100,000 epochs)",
+    amendments=(
+        Amendment(
+            "training ends at a loss of 1e-8",
+            "training ends at a loss of 1e-10, after at most 40,000 steps",
+            "the loss of a task that is 100 times weaker starts so low that training ended after 200 steps; one pilot "
+            "net of seed 0 had been seen",
+        ),
+    ),
 )
 
 
