@@ -11,8 +11,11 @@ from recombine.errors import InputError
 from recombine.metrics.reuse import weight_displacement
 from recombine.models import as_model
 from recombine.models.model import Model
+from recombine.models.parameters import check_finite, signed_weights
+from recombine.reuse.kernel import tangent_movement
 from recombine.reuse.layers import MIN_ROWS, layer_reuse
 from recombine.reuse.result import ReuseReport
+from recombine.reuse.units import unit_shares
 
 MEMORY = 512 * 2**20
 """Bytes of activations that are kept at once."""
@@ -51,6 +54,9 @@ def reuse_report(
 
     ```
     """
+    for field, version in (("before", before), ("after", after)):
+        if version is None:
+            raise InputError(field, None, "a model or activations: both versions are needed")
     given = isinstance(before, Mapping), isinstance(after, Mapping)
     if given[0] != given[1]:
         raise InputError(
@@ -62,25 +68,70 @@ def reuse_report(
         return _from_activations(before, after, layers, name, seed, progress)
     if inputs is None:
         raise InputError("inputs", None, "the inputs on which the two models are compared")
-    old, new = as_model(before, inputs), as_model(after, inputs)
-    if old.framework != new.framework:
-        raise InputError("after", new.framework, f"a model of the same framework, {old.framework}")
-    names = _common(old.layers, new.layers, layers)
-    for layer in names:
-        if old.shapes.get(layer) != new.shapes.get(layer):
-            raise InputError(
-                f"layer {layer!r}", new.shapes.get(layer), f"the shape before, {old.shapes.get(layer)}"
-            )
-    if old.rows < MIN_ROWS:
-        raise InputError("inputs", old.rows, f"at least {MIN_ROWS} rows")
+    old, new = _adapted("before", before, inputs), _adapted("after", after, inputs)
+    names = _comparable(old, new, layers)
     taken = np.linspace(0, old.rows - 1, min(old.rows, MAX_ROWS)).round().astype(int)
+    tell = progress or (lambda share: None)
     found = []
     for layer, x, y in _activations(old, new, names, taken):
         found.append(layer_reuse(layer, x, y, seed=seed))
-        if progress is not None:
-            progress(len(found) / len(names))
+        tell(len(found) / (len(names) + 1))
+    weights = signed_weights(old), signed_weights(new)
+    movement = tangent_movement(old, new, seed=seed)
+    tell(1.0)
     notes = [*dict.fromkeys([*old.notes, *new.notes])]
-    return ReuseReport(name, tuple(found), len(taken), _displacement(old, new), tuple(notes))
+    if isinstance(movement, str):
+        notes.append(f"the movement of the tangent kernel was not measured: {movement}")
+    known = weights[0] is not None and weights[1] is not None
+    return ReuseReport(
+        name,
+        tuple(found),
+        len(taken),
+        _displacement(*weights, names),
+        unit_shares(*weights) if known else {},
+        None if isinstance(movement, str) else movement,
+        _last_hidden(new, weights[1], names),
+        tuple(notes),
+    )
+
+
+def _adapted(field: str, model: Any, inputs: Any) -> Model:
+    """The model with its inputs; errors about it name `before` or `after`."""
+    try:
+        adapted = as_model(model, inputs)
+    except InputError as error:
+        raise InputError(field, error.got, error.expected) if error.field == "model" else error from None
+    check_finite(field, adapted)
+    return adapted
+
+
+def _comparable(old: Model, new: Model, asked: Sequence[str] | None) -> list[str]:
+    """The layers to compare; an `InputError` if the two are not versions of one model."""
+    if old.framework != new.framework:
+        raise InputError("after", new.framework, f"a model of the same framework, {old.framework}")
+    names = _common(old.layers, new.layers, asked)
+    for layer in names:
+        if old.shapes.get(layer) != new.shapes.get(layer):
+            expected = (
+                f"the shape before, {old.shapes.get(layer)}; layers=[...] compares the other layers only"
+            )
+            raise InputError(f"layer {layer!r}", new.shapes.get(layer), expected)
+    if old.rows < MIN_ROWS:
+        raise InputError("inputs", old.rows, f"at least {MIN_ROWS} rows")
+    return names
+
+
+def _last_hidden(model: Model, weights: Mapping[str, np.ndarray] | None, names: Sequence[str]) -> str:
+    """The last layer before the readout: what follows it has the directions of the new task.
+
+    The readout is the last layer with weights (a softmax may follow), or simply the last layer if weights cannot be
+    read. It may be missing from `names`: the user can leave it out, and scikit-learn does not show it as a layer.
+    """
+    order = list(model.layers)
+    readout = list(weights)[-1] if weights else order[-1]
+    first = order.index(readout) if readout in order else len(order)
+    hidden = [layer for layer in names if layer in order[:first]]
+    return hidden[-1] if hidden else names[-1]
 
 
 def _from_activations(
@@ -100,7 +151,8 @@ def _from_activations(
         found.append(layer_reuse(layer, before[layer], after[layer], seed=seed))
         if progress is not None:
             progress(len(found) / len(names))
-    return ReuseReport(name, tuple(found), rows.pop(), {}, ())
+    decisive = names[-2] if len(names) > 1 else names[-1]
+    return ReuseReport(name, tuple(found), rows.pop(), {}, {}, None, decisive, ())
 
 
 def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | None) -> list[str]:
@@ -152,12 +204,13 @@ def _read(
         yield layer, versions[0].pop(layer), versions[1].pop(layer)
 
 
-def _displacement(old: Model, new: Model) -> dict[str, float]:
-    """How far each layer's weights moved, where they can be read."""
-    weights = old.weights(), new.weights()
-    if weights[0] is None or weights[1] is None:
+def _displacement(
+    before: Mapping[str, np.ndarray] | None, after: Mapping[str, np.ndarray] | None, names: Sequence[str]
+) -> dict[str, float]:
+    """How far the weights of the compared layers moved, where they can be read."""
+    if before is None or after is None:
         return {}
     try:
-        return weight_displacement(weights[0], weights[1])
+        return weight_displacement(*({n: w for n, w in own.items() if n in names} for own in (before, after)))
     except InputError as error:
         raise InputError("after", str(error), "another version of the same model") from None

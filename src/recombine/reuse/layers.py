@@ -11,9 +11,9 @@ from jaxtyping import Float
 from recombine.errors import InputError
 from recombine.intervals import UNKNOWN, Estimate, resample_counts, resampled_estimate
 from recombine.metrics.gram import as_units
-from recombine.metrics.reuse import FULL
+from recombine.metrics.reuse import FULL, participation_ratio
 
-Label = Literal["lazy", "nested", "rich", "unclear"]
+Label = Literal["lazy", "nested", "rich", "unclear", "constant"]
 LABELS: tuple[Label, ...] = get_args(Label)
 
 RETAINED = 0.5
@@ -24,6 +24,8 @@ BLOCKS = 20
 """Groups of rows that are resampled for intervals."""
 MIN_ROWS = 40
 DRAWS = 400
+CONSTANT = 1e-6
+"""A layer whose activations vary by less than this share of their size is constant: the rest is rounding."""
 MAX_UNITS = 8192
 """Wider layers are represented by so many of their units, evenly spaced."""
 
@@ -39,8 +41,9 @@ class LayerReuse:
     - `shared`: the effective number of shared dimensions; `chance`: the same for unrelated representations.
     - `kept`: dimensions after / before; `retained`: share of the new dimensions inside the old ones (0: as by chance,
         NaN if the old ones fill the layer); `persistence`: share of the new variance in units that respond as before.
-    - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained) or
-        `"unclear"` if an interval contains the threshold that matters.
+    - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained),
+        `"unclear"` if an interval contains the threshold that matters, or `"constant"` if the layer gives the same for
+        every input, before or after; it then has 0 dimensions, and nothing can be compared.
     """
 
     name: str
@@ -57,6 +60,8 @@ class LayerReuse:
     @property
     def label(self) -> Label:
         """The regime."""
+        if self.before == 0 or self.after == 0:
+            return "constant"
         inside = [e for e in (self.retained, self.persistence) if np.isfinite(e.value)]
         if all(e.high < RETAINED for e in inside):
             return "rich"
@@ -91,6 +96,8 @@ def layer_reuse(
         raise InputError(f"layer {name!r}", y.shape, f"as many rows and units as before, {x.shape}")
     if len(x) < MIN_ROWS:
         raise InputError("inputs", len(x), f"at least {MIN_ROWS} rows")
+    if not (x.any() and y.any()):
+        return _constant(name, units, x, y)
     rng = np.random.default_rng(seed)
     block = rng.permutation(len(x)) % BLOCKS
     sums = _BlockSums.of(x, y, block)
@@ -120,7 +127,10 @@ def layer_reuse(
 
 
 def _measured(field: str, activations: object) -> tuple[np.ndarray, int]:
-    """Centred activations in single precision, scaled to a largest value of 1, of at most `MAX_UNITS` units."""
+    """Centred activations in single precision, scaled to a largest value of 1, of at most `MAX_UNITS` units.
+
+    Zeros if the layer is constant.
+    """
     flat = as_units(np.asarray(activations))
     if not np.issubdtype(flat.dtype, np.number) or not np.isfinite(flat).all():
         raise InputError(field, "NaN, infinity or no numbers", "finite activations")
@@ -129,9 +139,15 @@ def _measured(field: str, activations: object) -> tuple[np.ndarray, int]:
         flat = flat[:, np.linspace(0, units - 1, MAX_UNITS).round().astype(int)]
     centred = flat - flat.mean(axis=0, dtype=np.float64)
     largest = float(np.abs(centred).max(initial=0.0))
-    if largest == 0:
-        raise InputError(field, "the same activations for every input", "a layer that responds to its inputs")
+    if largest <= CONSTANT * float(np.abs(flat).max(initial=0.0)):
+        return np.zeros(flat.shape, dtype=np.float32), units
     return (centred / largest).astype(np.float32), units
+
+
+def _constant(name: str, units: int, x: np.ndarray, y: np.ndarray) -> LayerReuse:
+    """A layer that does not respond to its inputs, before or after."""
+    before, after = (participation_ratio(values) if values.any() else 0.0 for values in (x, y))
+    return LayerReuse(name, units, x.shape[1], before, after, 0.0, 0.0, UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,18 +186,18 @@ class _BlockSums:
         """All measures for `(draws, blocks)` weights of the blocks."""
         traces = [np.einsum("dk,kl,dl->d", weights, t, weights) for t in self.traces]
         totals = weights @ self.squares.T
-        before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
-        shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
-        chance = before * after / self.units
-        room = after - chance
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a draw without the only rows to which a layer responds
+            before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
+            shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
+            chance, kept = before * after / self.units, after / before
+            room = after - chance
             retained = np.where(room > FULL * after, (shared - chance) / room, np.nan)
         return {
             "before": before,
             "after": after,
             "shared": shared,
             "chance": chance,
-            "kept": after / before,
+            "kept": kept,
             "retained": retained,
             "persistence": self._persistence(weights),
         }
@@ -191,7 +207,7 @@ class _BlockSums:
         silent = old <= 1e-9 * old.max(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             explained = np.where(silent, 0.0, both**2 / old)
-        return explained.sum(axis=1) / new.sum(axis=1)
+            return explained.sum(axis=1) / new.sum(axis=1)
 
 
 def _traces_by_units(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
