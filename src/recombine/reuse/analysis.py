@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.metrics.gram import as_units
 from recombine.metrics.reuse import weight_displacement
 from recombine.models import as_model
 from recombine.models.model import Model
+from recombine.models.model_inputs import Inputs
 from recombine.models.parameters import check_finite, signed_weights
 from recombine.reuse.kernel import tangent_movement
-from recombine.reuse.layers import MIN_ROWS, layer_reuse
+from recombine.reuse.layers import MIN_ROWS, layer_reuse, max_rows
 from recombine.reuse.result import ReuseReport
 from recombine.reuse.units import unit_shares
 
 MEMORY = 512 * 2**20
 """Bytes of activations that are kept at once."""
-MAX_ROWS = 5000
-"""Rows that are measured, evenly spaced; more would not change the numbers."""
 
 
 def reuse_report(
@@ -70,10 +70,13 @@ def reuse_report(
         raise InputError("inputs", None, "the inputs on which the two models are compared")
     old, new = _adapted("before", before, inputs), _adapted("after", after, inputs)
     names = _comparable(old, new, layers)
-    taken = np.linspace(0, old.rows - 1, min(old.rows, MAX_ROWS)).round().astype(int)
+    widest = max(int(np.prod(old.shapes[layer])) for layer in names)
+    if old.rows > max_rows(widest):
+        fewer = as_given(old.inputs.spread(max_rows(widest)))
+        old, new = as_model(before, fewer), as_model(after, fewer)
     tell = progress or (lambda share: None)
     found = []
-    for layer, x, y in _activations(old, new, names, taken):
+    for layer, x, y in _activations(old, new, names):
         found.append(layer_reuse(layer, x, y, seed=seed))
         tell(len(found) / (len(names) + 1))
     weights = signed_weights(old), signed_weights(new)
@@ -86,13 +89,20 @@ def reuse_report(
     return ReuseReport(
         name,
         tuple(found),
-        len(taken),
+        old.rows,
         _displacement(*weights, names),
         unit_shares(*weights) if known else {},
         None if isinstance(movement, str) else movement,
         _last_hidden(new, weights[1], names),
         tuple(notes),
     )
+
+
+def as_given(inputs: Inputs) -> Any:
+    """Inputs in the form in which a user passes them: an array, several, or a mapping."""
+    if inputs.names is not None:
+        return dict(zip(inputs.names, inputs.parts, strict=True))
+    return inputs.parts[0] if len(inputs.parts) == 1 else inputs.parts
 
 
 def _adapted(field: str, model: Any, inputs: Any) -> Model:
@@ -143,16 +153,24 @@ def _from_activations(
     progress: Callable[[float], None] | None,
 ) -> ReuseReport:
     names = _common(tuple(before), tuple(after), layers)
-    rows = {len(np.asarray(version[layer])) for version in (before, after) for layer in names}
+    for version in (before, after):
+        for layer in names:
+            if np.ndim(version[layer]) < 2:
+                raise InputError(f"activations of {layer!r}", version[layer], "an array (rows, units, ...)")
+    rows = {len(version[layer]) for version in (before, after) for layer in names}
     if len(rows) != 1:
         raise InputError("activations", sorted(rows), "as many rows in every layer, before and after")
+    count = rows.pop()
+    widest = max(as_units(np.asarray(before[layer])).shape[1] for layer in names)
+    taken = np.linspace(0, count - 1, min(count, max_rows(widest))).round().astype(int)
     found = []
     for layer in names:
-        found.append(layer_reuse(layer, before[layer], after[layer], seed=seed))
+        x, y = (np.asarray(version[layer])[taken] for version in (before, after))
+        found.append(layer_reuse(layer, x, y, seed=seed))
         if progress is not None:
             progress(len(found) / len(names))
     decisive = names[-2] if len(names) > 1 else names[-1]
-    return ReuseReport(name, tuple(found), rows.pop(), {}, {}, None, decisive, ())
+    return ReuseReport(name, tuple(found), len(taken), {}, {}, None, decisive, ())
 
 
 def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | None) -> list[str]:
@@ -174,31 +192,28 @@ def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | 
 
 
 def _activations(
-    old: Model, new: Model, names: Sequence[str], taken: np.ndarray
+    old: Model, new: Model, names: Sequence[str]
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Activations of one layer after another; as many layers are read together as fit into memory."""
     group: list[str] = []
     size = 0
     for layer in names:
-        needed = 2 * len(taken) * int(np.prod(old.shapes[layer])) * 4
+        needed = 2 * old.rows * int(np.prod(old.shapes[layer])) * 4
         if group and size + needed > MEMORY:
-            yield from _read(old, new, group, taken)
+            yield from _read(old, new, group)
             group, size = [], 0
         group.append(layer)
         size += needed
-    yield from _read(old, new, group, taken)
+    yield from _read(old, new, group)
 
 
-def _read(
-    old: Model, new: Model, group: Sequence[str], taken: np.ndarray
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _read(old: Model, new: Model, group: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     versions: list[dict[str, np.ndarray]] = []
     for model in (old, new):
         pieces: dict[str, list[np.ndarray]] = {layer: [] for layer in group}
         for chunk in model.run(group):
-            mine = taken[(taken >= chunk.rows.start) & (taken < chunk.rows.stop)] - chunk.rows.start
             for layer in group:
-                pieces[layer].append(np.asarray(chunk.activities[layer][mine], dtype=np.float32))
+                pieces[layer].append(np.asarray(chunk.activities[layer], dtype=np.float32))
         versions.append({layer: np.concatenate(found) for layer, found in pieces.items()})
     for layer in group:
         yield layer, versions[0].pop(layer), versions[1].pop(layer)

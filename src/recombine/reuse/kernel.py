@@ -46,15 +46,25 @@ class TangentMovement:
     @property
     def sentence(self) -> str:
         """What was measured, and what it means."""
-        baseline = f"; by {fixed(self.shuffled, 2)} if the old weights are shuffled" if self.shuffled > 0 else ""
+        baseline = (
+            f"; by {fixed(self.shuffled, 2)} if the old weights are shuffled" if self.shuffled > 0 else ""
+        )
         text = f"Moved by {bracket(self.moved)} (1 - cosine, on {self.rows} inputs{baseline})."
         if not np.isfinite(self.relative):
-            return f"{text} Even shuffled weights hardly change it, so it says nothing about what was learned."
+            return (
+                f"{text} Even shuffled weights hardly change it, so it says nothing about what was learned."
+            )
         if self.relative <= STAYED:
-            return f"{text} It stayed: the model learned like its linearisation, without changing its features."
+            return (
+                f"{text} It stayed: the model learned like its linearisation, without changing its features."
+            )
         if self.relative >= CHANGED:
-            return f"{text} It changed: features, or the readout that weights them, are no longer the old ones."
-        return f"{text} It moved part of the way: features, or the readout that weights them, changed in part."
+            return (
+                f"{text} It changed: features, or the readout that weights them, are no longer the old ones."
+            )
+        return (
+            f"{text} It moved part of the way: features, or the readout that weights them, changed in part."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

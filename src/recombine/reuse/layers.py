@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -28,6 +28,10 @@ CONSTANT = 1e-6
 """A layer whose activations vary by less than this share of their size is constant: the rest is rounding."""
 MAX_UNITS = 8192
 """Wider layers are represented by so many of their units, evenly spaced."""
+MAX_ROWS = 5000
+"""Rows that are measured, evenly spaced; more would hardly change the numbers."""
+MAX_OPERATIONS = 2**34
+"""Multiplications for one layer, about a second on one core; wide layers are measured on fewer rows."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,24 @@ class LayerReuse:
         return "lazy" if self.kept.low >= SMALLER else "unclear"
 
 
+def max_rows(units: int) -> int:
+    """How many rows are measured if the widest layer has so many units.
+
+    Covariances of both versions take `2 * rows * units²` multiplications; products of rows, for layers with more units
+    than rows, `2 * rows² * units`.
+
+    ```python
+    >>> from recombine.reuse.layers import max_rows
+    >>> max_rows(100), max_rows(2048), max_rows(50_000)
+    (5000, 2048, 1024)
+
+    ```
+    """
+    used = min(units, MAX_UNITS)
+    by_units, by_rows = MAX_OPERATIONS // (2 * used**2), int(np.sqrt(MAX_OPERATIONS / (2 * used)))
+    return min(MAX_ROWS, max(by_units if by_units >= used else 0, by_rows))
+
+
 def layer_reuse(
     name: str,
     before: Float[np.ndarray, "rows ..."],
@@ -112,6 +134,7 @@ def layer_reuse(
         # Resampled rows repeat, which lowers the dimensions of all resamples alike; only their spread is of interest.
         return resampled_estimate(point, spread - np.median(spread) + point, BLOCKS)
 
+    persistence = estimate("persistence")
     return LayerReuse(
         name=name,
         units=units,
@@ -122,7 +145,7 @@ def layer_reuse(
         chance=float(value["chance"][0]),
         kept=estimate("kept"),
         retained=estimate("retained"),
-        persistence=estimate("persistence"),
+        persistence=replace(persistence, low=max(0.0, persistence.low), high=min(1.0, persistence.high)),
     )
 
 
@@ -186,7 +209,9 @@ class _BlockSums:
         """All measures for `(draws, blocks)` weights of the blocks."""
         traces = [np.einsum("dk,kl,dl->d", weights, t, weights) for t in self.traces]
         totals = weights @ self.squares.T
-        with np.errstate(divide="ignore", invalid="ignore"):  # a draw without the only rows to which a layer responds
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # a draw without the only rows to which a layer responds
             before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
             shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
             chance, kept = before * after / self.units, after / before

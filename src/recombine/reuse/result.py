@@ -11,6 +11,7 @@ from recombine._version import __version__
 from recombine.metrics.reuse import FATES, REUSED, Fate
 from recombine.report import (
     Badge,
+    Block,
     Bullets,
     Column,
     Document,
@@ -43,7 +44,13 @@ MEANING: dict[Label, str] = {
     "unclear": "lies too close to a boundary for this number of inputs",
     "constant": "gives the same for every input, before or after, so there is nothing to compare",
 }
-TONES: dict[Label, Tone] = {"lazy": "open", "nested": "good", "rich": "open", "unclear": "open", "constant": "bad"}
+TONES: dict[Label, Tone] = {
+    "lazy": "open",
+    "nested": "good",
+    "rich": "open",
+    "unclear": "open",
+    "constant": "bad",
+}
 ADVICE: dict[Label, str] = {
     "lazy": "If the new task needs only some of what the model knew, finetuning in the nested regime needs fewer rows: "
     "shrink the pretrained weights before finetuning (`recombine.remedies.rescale(model, 0.5)`, then 0.25 and 0.125; "
@@ -159,20 +166,9 @@ class ReuseReport(Report):
             f"{self.label}: `{self.decisive.name}` {MEANING[self.label]}. "
             f"{count(len(self.layers), 'layer')} ({summary}), {self.rows} inputs."
         )
-        columns = [
-            Column("layer"),
-            Column("dimensions before", "right"),
-            Column("after", "right"),
-            Column("after / before", "right"),
-            Column("inside the old ones", "right"),
-            Column("units respond as before", "right"),
-            *([Column("weights moved", "right")] if self._shows_displacement else []),
-            Column("regime"),
-        ]
-        rows = [Row(self._entries(layer)) for layer in self.layers]
         seen = [f"**{label}**: the layer {MEANING[label]}." for label in LABELS if counts[label]]
         sections = [
-            Section("Layers", [Table(columns, rows), Only("page", [_HOW_TO_READ]), Bullets(seen)]),
+            Section("Layers", [*self.comparison(), Bullets(seen)]),
             *self._unit_section(),
             *self._tangent_section(),
             Section("What to try", [ADVICE[self.label]]),
@@ -186,6 +182,21 @@ class ReuseReport(Report):
             "method": "after Lippl and Lindsey 2024, arXiv 2310.02396",
         }
         return Document(f"What {self.name} kept", lead, sections, footer)
+
+    def comparison(self) -> list[Block]:
+        """The table of layers, and on a page how to read it."""
+        columns = [
+            Column("layer"),
+            Column("dimensions before", "right"),
+            Column("after", "right"),
+            Column("after / before", "right"),
+            Column("inside the old ones", "right"),
+            Column("units respond as before", "right"),
+            *([Column("weights moved", "right")] if self._shows_displacement else []),
+            Column("regime"),
+        ]
+        rows = [Row(self._entries(layer)) for layer in self.layers]
+        return [Table(columns, rows), Only("page", [_HOW_TO_READ])]
 
     def _share(self, layer: str, fate: Fate) -> float | None:
         return self.units[layer].shares[fate] if layer in self.units else None
