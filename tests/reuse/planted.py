@@ -3,16 +3,18 @@
 All start from a network that was trained on six rectified features of its inputs; the new task needs one of them or
 two, and zeros for the others. The truth is known by construction, or from the teacher's features:
 
-| kind | how | why it is known |
-|---|---|---|
-| probe | only the readout is trained | the hidden layers are the same |
-| linearised | everything is trained, on outputs that are multiplied by a large factor | then weights hardly move (Chizat et al. 2019) |
-| selected | units that a lasso readout does not use are removed, then everything is trained | removed units get no gradient |
-| shrunken | everything is trained from halved weights | most of the result comes from units that had its teacher's features before |
-| scratch | another initialisation is trained on the new task | nothing is shared |
-| reset | the hidden layers are drawn again, the readout is kept, everything is trained | no feature is shared |
+- probe: only the readout is trained, so the hidden layers are the same.
+- linearised: everything is trained, on outputs that are multiplied by a large factor; weights then hardly move (Chizat
+  et al. 2019).
+- selected: units that a lasso readout does not use are removed, then everything is trained; removed units get no
+  gradient.
+- shrunken: everything is trained from halved weights; counted if most of the result comes from units that had its
+  teacher's features before.
+- scratch: another initialisation is trained on the new task, so nothing is shared.
+- reset: the hidden layers are drawn again and the readout is kept, then everything is trained; no feature is shared.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -85,7 +87,7 @@ class Case:
 
 
 def cases(design, kinds=tuple(TRUTH), steps=500):
-    """Cases of one design: all share the network before. A shrunken network is left out where its truth is not known."""
+    """Cases of one design, which share the network before; without shrunken ones whose truth is not known."""
     rng = np.random.default_rng([8, design.seed])
     features = np.linalg.qr(rng.normal(size=(INPUTS, FEATURES)))[0]  # (inputs, features), orthonormal
 
@@ -125,7 +127,7 @@ def drawn(design, rng):
     small = 0.1 if design.depth == 1 else 0.5
     sizes = [INPUTS, *[design.width] * design.depth, FEATURES]
     weights = []
-    for n, m in zip(sizes, sizes[1:], strict=False):
+    for n, m in itertools.pairwise(sizes):
         spread = small * np.sqrt(2 / n)
         weights.append(((rng.normal(size=(n, m)) * spread).astype(np.float32), np.zeros(m, dtype=np.float32)))
     return weights

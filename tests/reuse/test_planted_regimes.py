@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from tests.reuse.planted import TRUTH, Design, cases
 
 from recombine import reuse_report
-from tests.reuse.planted import TRUTH, Design, cases
 
 
 @pytest.mark.parametrize("seed", [500, 501], ids=["torch", "jax"])

@@ -127,10 +127,10 @@ def test_nan_weights_are_refused():
     net, broken = torch_net(), torch_net()
     with torch.no_grad():
         broken[0].weight[0, 0] = float("nan")
-    with pytest.raises(InputError, match="after: got \"NaN or infinity in the weights '0.weight'\""):
+    with pytest.raises(InputError, match=r"after: got \"NaN or infinity in the weights '0.weight'\""):
         reuse_report(net, broken, X)
     bad = jax.tree.map(lambda leaf: leaf * np.inf if eqx.is_inexact_array(leaf) else leaf, jax_net())
-    with pytest.raises(InputError, match="before: got .*in the weights"):
+    with pytest.raises(InputError, match=r"before: got .*in the weights"):
         reuse_report(bad, jax_net(), X)
 
 
@@ -167,7 +167,7 @@ def test_a_softmax_behind_the_readout_does_not_decide():
 def test_a_new_readout_can_be_left_out():
     net, new = torch_net(), torch_net()
     new[4] = nn.Linear(40, 5)
-    with pytest.raises(InputError, match="layer '4': got \\(5,\\).*compares the other layers only"):
+    with pytest.raises(InputError, match=r"layer '4': got \(5,\).*compares the other layers only"):
         reuse_report(net, new, X)
     report = reuse_report(net, new, X, layers=["0", "1", "2", "3"])
     assert report.label == "lazy"

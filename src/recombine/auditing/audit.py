@@ -10,8 +10,8 @@ import numpy as np
 
 from recombine.auditing.cells import Cells, gather
 from recombine.auditing.findings import FINDINGS, AuditEvidence
-from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.finetuning import compare_versions
+from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.outputs import Outputs

@@ -49,7 +49,8 @@ class TangentMovement:
         baseline = (
             f"; by {fixed(self.shuffled, 2)} if the old weights are shuffled" if self.shuffled > 0 else ""
         )
-        text = f"Moved by {bracket(self.moved)} (1 - cosine, on {self.rows} inputs{baseline})."
+        what = "The tangent kernel (how all parameters together change the outputs) moved by"
+        text = f"{what} {bracket(self.moved)} (1 - cosine, on {self.rows} inputs{baseline})."
         if not np.isfinite(self.relative):
             return (
                 f"{text} Even shuffled weights hardly change it, so it says nothing about what was learned."

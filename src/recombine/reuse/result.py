@@ -187,13 +187,13 @@ class ReuseReport(Report):
         """The table of layers, and on a page how to read it."""
         columns = [
             Column("layer"),
-            Column("dimensions before", "right"),
+            Column("regime"),
+            Column("dimensions", "right"),
             Column("after", "right"),
             Column("after / before", "right"),
             Column("inside the old ones", "right"),
-            Column("units respond as before", "right"),
+            Column("units as before", "right"),
             *([Column("weights moved", "right")] if self._shows_displacement else []),
-            Column("regime"),
         ]
         rows = [Row(self._entries(layer)) for layer in self.layers]
         return [Table(columns, rows), Only("page", [_HOW_TO_READ])]
@@ -220,7 +220,8 @@ class ReuseReport(Report):
             f"its units: reused (the same direction, cosine of at least {REUSED}), rotated (by at most 60 degrees) or "
             "fresh (any other direction, or silent before)."
         )
-        return [Section("Units", [Only("page", [text]), Table(columns, rows)])]
+        brief = "Shares of what each layer passes on, by what became of the directions of its units."
+        return [Section("Units", [Only("page", [text]), Only("terminal", [brief]), Table(columns, rows)])]
 
     def _tangent_section(self) -> list[Section]:
         if self.tangent is None:
@@ -234,14 +235,16 @@ class ReuseReport(Report):
     def _entries(self, layer: LayerReuse) -> list[str | Badge]:
         entries: list[str | Badge] = [
             layer.name,
+            Badge(layer.label, TONES[layer.label]),
             fixed(layer.before, 1),
             fixed(layer.after, 1),
-            *(bracket(e) for e in (layer.kept, layer.retained, layer.persistence)),
+            bracket(layer.kept),
+            *(bracket(share, unit="%") for share in (layer.retained, layer.persistence)),
         ]
         if self._shows_displacement:
             moved = self.displacement.get(layer.name)
             entries.append(MISSING if moved is None else fixed(moved, 2))
-        return [*entries, Badge(layer.label, TONES[layer.label])]
+        return entries
 
     def _picture(self) -> Picture:
         caption = (
@@ -279,7 +282,7 @@ _HOW_TO_READ = (
     f"less than {SMALLER:.0%} of its old dimensions. Intervals (95%) come from resampling groups of inputs."
 )
 _TANGENT = (
-    "The tangent kernel holds inner products of the gradients of the outputs by all parameters: training follows it. "
-    "Near 0 the model was lazy as a whole. A linear probe keeps all features but still moves the kernel, because the "
+    "The kernel holds inner products of the gradients of the outputs by all parameters: training follows it. If it "
+    "hardly moved, the model was lazy as a whole. A linear probe keeps all features but still moves the kernel, because the "
     "readout weights the features' gradients."
 )

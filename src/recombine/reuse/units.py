@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,7 @@ def unit_shares(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray
     """
     names = list(after)
     found = {}
-    for name, following in zip(names, names[1:], strict=False):
+    for name, following in itertools.pairwise(names):
         if name not in before or before[name].shape != after[name].shape:
             continue
         old, new = (_incoming(weights[name]) for weights in (before, after))

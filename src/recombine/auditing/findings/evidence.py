@@ -47,7 +47,8 @@ class AuditEvidence:
 
     - `scores`: `None` if there are no predictions; `has_model`: whether the user supplied a model.
     - `weights`, `slots`: as `audit` takes them.
-    - `reuse`: the report on the model before and after finetuning, why there is none, or `None` if it was not asked for.
+    - `reuse`: the report on the model before and after finetuning; why there is none; or `None` without a version
+        before.
     """
 
     data: AuditInputs
