@@ -44,10 +44,20 @@ def test_numbers_equal_the_metrics():
         x, y = rng.normal(size=(100, units)), rng.normal(size=(100, units))
         y[:, : units // 2] = x[:, : units // 2]
         found, expected = layer_reuse("layer", x, y), shared_dimensions(x, y)
-        for name in ("before", "after", "shared", "chance"):
+        for name in ("before", "after", "shared"):
             assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-4)
         assert found.persistence.value == pytest.approx(response_persistence(x, y), rel=1e-4)
         assert found.kept.low <= found.kept.value <= found.kept.high
+
+
+def test_chance_is_the_mean_over_random_pairings_of_units():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(300, 1))
+    x, y = (common * rng.uniform(0.5, 1.5, size=12) + rng.normal(size=(300, 12)) for _ in range(2))
+    shuffled = [shared_dimensions(x, y[:, rng.permutation(12)]).shared for _ in range(2000)]
+    found = layer_reuse("layer", x, y)
+    assert found.chance == pytest.approx(np.mean(shuffled), rel=0.01)
+    assert found.chance > 2 * shared_dimensions(x, y).chance  # all units rise and fall together
 
 
 def test_intervals_shrink_with_more_rows():

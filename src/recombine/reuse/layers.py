@@ -42,7 +42,8 @@ class LayerReuse:
 
     - `name`, `units`: of the layer; `used`: how many units were measured.
     - `before`, `after`: participation ratios, the effective numbers of dimensions.
-    - `shared`: the effective number of shared dimensions; `chance`: the same for unrelated representations.
+    - `shared`: the effective number of shared dimensions; `chance`: the same if the units before and after are paired
+        at random.
     - `kept`: dimensions after / before; `retained`: share of the new dimensions inside the old ones (0: as by chance,
         NaN if the old ones fill the layer); `persistence`: share of the new variance in units that respond as before.
     - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained),
@@ -180,10 +181,12 @@ class _BlockSums:
     - `squares`: `(2, blocks)`, sums of squares before and after.
     - `traces`: `(3, blocks, blocks)`, `tr(X_k' X_k Y_l' Y_l)` of before with before, after with after, and both.
     - `moments`: `(3, blocks, units)`, sums of `x²`, `y²` and `x y`.
+    - `common`: `(2, blocks)`, sums of squares of what all units do together, `(sum of units)²`.
     - `units`: of the layer.
     """
 
     squares: np.ndarray
+    common: np.ndarray
     traces: np.ndarray
     moments: np.ndarray
     units: int
@@ -203,7 +206,8 @@ class _BlockSums:
         )
         by_units = x.shape[1] <= len(x)
         traces = _traces_by_units(parts) if by_units else _traces_by_rows(parts)
-        return cls(moments[:2].sum(axis=2), traces, moments, x.shape[1])
+        together = [[np.square(p[i].sum(axis=1, dtype=np.float64)).sum() for p in parts] for i in (0, 1)]
+        return cls(moments[:2].sum(axis=2), np.array(together), traces, moments, x.shape[1])
 
     def measured(self, weights: np.ndarray) -> dict[str, np.ndarray]:
         """All measures for `(draws, blocks)` weights of the blocks."""
@@ -214,7 +218,8 @@ class _BlockSums:
         ):  # a draw without the only rows to which a layer responds
             before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
             shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
-            chance, kept = before * after / self.units, after / before
+            chance = before * after * self._random_pairing(totals, weights @ self.common.T)
+            kept = after / before
             room = after - chance
             retained = np.where(room > FULL * after, (shared - chance) / room, np.nan)
         return {
@@ -226,6 +231,15 @@ class _BlockSums:
             "retained": retained,
             "persistence": self._persistence(weights),
         }
+
+    def _random_pairing(self, totals: np.ndarray, common: np.ndarray) -> np.ndarray:
+        """The mean of `tr(C_1 P C_2 P') / (tr C_1 tr C_2)` over all permutations P of the units.
+
+        Diagonal and other entries are averaged apart. The others matter where all units rise and fall together, as
+        rectified units that share a feature do: such a layer overlaps with any other one of this kind.
+        """
+        others = (common - totals) / totals  # sums of covariances between units, relative to the variance
+        return 1 / self.units + others[:, 0] * others[:, 1] / (self.units * max(1, self.units - 1))
 
     def _persistence(self, weights: np.ndarray) -> np.ndarray:
         old, new, both = (weights @ moment for moment in self.moments)  # (draws, units)
