@@ -278,11 +278,12 @@ class ReuseReport(Report):
 
 _HOW_TO_READ = (
     "Dimensions are participation ratios of the centred activations. A layer is inside its old directions if at least "
-    f"{RETAINED:.0%} of its new dimensions (beyond chance) or of its new variance lie there; it is smaller if it has "
-    f"less than {SMALLER:.0%} of its old dimensions. Intervals (95%) come from resampling groups of inputs."
+    f"{RETAINED:.0%} of its new dimensions (beyond those of randomly paired units) or of its new variance lie there; "
+    f"it is smaller if it has less than {SMALLER:.0%} of its old dimensions. Intervals (95%) come from resampling "
+    "groups of inputs."
 )
 _TANGENT = (
     "The kernel holds inner products of the gradients of the outputs by all parameters: training follows it. If it "
-    "hardly moved, the model was lazy as a whole. A linear probe keeps all features but still moves the kernel, because the "
-    "readout weights the features' gradients."
+    "hardly moved, the model was lazy as a whole. A linear probe keeps all features but still moves the kernel, since "
+    "the readout weights the features' gradients."
 )

@@ -18,9 +18,9 @@ from recombine.models.torch.tensors import precision_of, to_tensor
 STAGE = "while differentiating it by its parameters"
 
 
-def parameter_sizes(module: torch.nn.Module) -> list[int]:
-    """Sizes of all arrays of parameters, also of those that were frozen."""
-    return [value.numel() for value in _parameters(module).values()]
+def parameter_sizes(function: Any) -> list[int]:
+    """Sizes of all arrays of parameters of a module, also of those that were frozen."""
+    return [value.numel() for value in _parameters(function).values()]
 
 
 def gradients(
