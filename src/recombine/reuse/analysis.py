@@ -79,21 +79,21 @@ def reuse_report(
     for layer, x, y in _activations(old, new, names):
         found.append(layer_reuse(layer, x, y, seed=seed))
         tell(len(found) / (len(names) + 1))
-    weights = signed_weights(old), signed_weights(new)
+    weights, new_weights = signed_weights(old), signed_weights(new)
     movement = tangent_movement(old, new, seed=seed)
     tell(1.0)
     notes = [*dict.fromkeys([*old.notes, *new.notes])]
     if isinstance(movement, str):
         notes.append(f"the movement of the tangent kernel was not measured: {movement}")
-    known = weights[0] is not None and weights[1] is not None
+    units = {} if weights is None or new_weights is None else unit_shares(weights, new_weights)
     return ReuseReport(
         name,
         tuple(found),
         old.rows,
-        _displacement(*weights, names),
-        unit_shares(*weights) if known else {},
+        _displacement(weights, new_weights, names),
+        units,
         None if isinstance(movement, str) else movement,
-        _last_hidden(new, weights[1], names),
+        _last_hidden(new, new_weights, names),
         tuple(notes),
     )
 

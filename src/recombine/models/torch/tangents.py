@@ -43,9 +43,11 @@ def gradients(
     ]
 
     def value(row: Inputs) -> Tensor:
-        args, named = (row.parts, {}) if row.names is None else ((), dict(zip(row.names, row.parts)))  # noqa: B905
+        def call(*args: Any, **named: Any) -> Tensor:
+            return functional_call(module, values, args, named)
+
         with torch.enable_grad(), user_code(STAGE):
-            outputs: Tensor = functional_call(module, values, args, named)
+            outputs: Tensor = row.feed(call)
         return (outputs.reshape(-1) * along).sum()
 
     as_floats, tangents = False, np.empty((inputs.rows, _entries(sample, values)), dtype=np.float32)
