@@ -19,7 +19,7 @@ MAX_OUTPUTS = 4
 """More outputs than this are replaced by so many sums with random signs, whose kernels have the same mean."""
 MAX_PARAMETERS = 2**19
 """Of larger models, so many entries of the gradients are kept (128 MiB), a fixed random sample of every array."""
-MAX_WORK = 2**31
+MAX_WORK = 2**30
 """Entries of gradients that are computed, rows times outputs times parameters: some ten seconds on one core."""
 
 Sample = Sequence[tuple[np.ndarray | None, float]]

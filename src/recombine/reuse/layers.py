@@ -28,6 +28,8 @@ CONSTANT = 1e-6
 """A layer whose activations vary by less than this share of their size is constant: the rest is rounding."""
 MAX_UNITS = 8192
 """Wider layers are represented by so many of their units, evenly spaced."""
+NARROW = 512
+"""Units up to which a covariance of every group of rows is kept (42 MiB); wider layers go by products of rows."""
 MAX_ROWS = 5000
 """Rows that are measured, evenly spaced; more would hardly change the numbers."""
 MAX_OPERATIONS = 2**34
@@ -78,10 +80,7 @@ class LayerReuse:
 
 
 def max_rows(units: int) -> int:
-    """How many rows are measured if the widest layer has so many units.
-
-    Covariances of both versions take `2 * rows * units²` multiplications; products of rows, for layers with more units
-    than rows, `2 * rows² * units`.
+    """How many rows are measured if the widest layer has so many units; wide ones take `2 * rows² * units` products.
 
     ```python
     >>> from recombine.reuse.layers import max_rows
@@ -91,8 +90,7 @@ def max_rows(units: int) -> int:
     ```
     """
     used = min(units, MAX_UNITS)
-    by_units, by_rows = MAX_OPERATIONS // (2 * used**2), int(np.sqrt(MAX_OPERATIONS / (2 * used)))
-    return min(MAX_ROWS, max(by_units if by_units >= used else 0, by_rows))
+    return MAX_ROWS if used <= NARROW else min(MAX_ROWS, int(np.sqrt(MAX_OPERATIONS / (2 * used))))
 
 
 def layer_reuse(
@@ -204,7 +202,7 @@ class _BlockSums:
                 )
             ]
         )
-        by_units = x.shape[1] <= len(x)
+        by_units = x.shape[1] <= min(NARROW, len(x))
         traces = _traces_by_units(parts) if by_units else _traces_by_rows(parts)
         together = [[np.square(p[i].sum(axis=1, dtype=np.float64)).sum() for p in parts] for i in (0, 1)]
         return cls(moments[:2].sum(axis=2), np.array(together), traces, moments, x.shape[1])
@@ -250,22 +248,20 @@ class _BlockSums:
 
 
 def _traces_by_units(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Covariances of all blocks, then their inner products; cheap for layers with few units."""
+    """Covariances of all blocks, then their inner products; for layers with few units."""
     old, new = (np.stack([(p[i].T @ p[i]).ravel() for p in parts]) for i in (0, 1))
     return np.stack([old @ old.T, new @ new.T, old @ new.T]).astype(np.float64)
 
 
 def _traces_by_rows(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Squared norms of the products of all pairs of blocks; for layers with more units than rows."""
-    traces = np.empty((3, BLOCKS, BLOCKS))
-    for i, (x, y) in enumerate(parts):
-        for j, (u, v) in enumerate(parts):
-            traces[2, i, j] = _squared(x, v)
-            if j >= i:
-                traces[0, i, j] = traces[0, j, i] = _squared(x, u)
-                traces[1, i, j] = traces[1, j, i] = _squared(y, v)
-    return traces
+    """Squared products of all rows, summed over pairs of blocks; for wide layers."""
+    x, y = (np.concatenate([p[i] for p in parts]) for i in (0, 1))
+    starts = np.cumsum([0, *(len(p) for p, _ in parts[:-1])])
 
+    def squared(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        products = a @ b.T
+        np.square(products, out=products)
+        by_block = np.add.reduceat(products, starts, axis=0, dtype=np.float64)
+        return np.add.reduceat(by_block, starts, axis=1)
 
-def _squared(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.square(a @ b.T, dtype=np.float64).sum())
+    return np.stack([squared(x, x), squared(y, y), squared(x, y)])
