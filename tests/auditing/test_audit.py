@@ -144,6 +144,7 @@ def test_questions_that_cannot_be_asked_are_not_applicable():
         "salience",
         "mixed_connectivity",
         "cross_interaction",
+        "lazy_finetuning",
     ]
     assert report.finding("shortcut").applicable
     too_large = run(weights=[np.ones((2000, 2000)), np.ones((2000, 1))]).finding("mixed_connectivity")

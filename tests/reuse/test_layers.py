@@ -44,10 +44,20 @@ def test_numbers_equal_the_metrics():
         x, y = rng.normal(size=(100, units)), rng.normal(size=(100, units))
         y[:, : units // 2] = x[:, : units // 2]
         found, expected = layer_reuse("layer", x, y), shared_dimensions(x, y)
-        for name in ("before", "after", "shared", "chance"):
+        for name in ("before", "after", "shared"):
             assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-4)
         assert found.persistence.value == pytest.approx(response_persistence(x, y), rel=1e-4)
         assert found.kept.low <= found.kept.value <= found.kept.high
+
+
+def test_chance_is_the_mean_over_random_pairings_of_units():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(300, 1))
+    x, y = (common * rng.uniform(0.5, 1.5, size=12) + rng.normal(size=(300, 12)) for _ in range(2))
+    shuffled = [shared_dimensions(x, y[:, rng.permutation(12)]).shared for _ in range(2000)]
+    found = layer_reuse("layer", x, y)
+    assert found.chance == pytest.approx(np.mean(shuffled), rel=0.01)
+    assert found.chance > 2 * shared_dimensions(x, y).chance  # all units rise and fall together
 
 
 def test_intervals_shrink_with_more_rows():
@@ -65,10 +75,31 @@ def test_very_wide_layers_are_sampled():
     assert found.label == "lazy"
 
 
+def test_constant_layers_are_reported_as_such():
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    dead, offset = np.zeros((50, 3)), np.full((50, 3), 0.1, dtype=np.float32)
+    for before, after in ((dead, dead), (x, dead), (offset, x), (x, offset + 1e-8 * x)):
+        assert layer_reuse("layer", before, after).label == "constant"
+    found = layer_reuse("layer", x, dead)
+    assert found.before > 1
+    assert found.after == 0
+    assert np.isnan(found.kept.value)
+
+
+def test_a_layer_that_responds_to_one_row_and_one_of_a_single_unit():
+    rare = np.zeros((50, 4))
+    rare[7] = 1.0
+    assert layer_reuse("layer", rare, rare).label == "lazy"
+    unit = np.random.default_rng(0).normal(size=(200, 1))
+    found = layer_reuse("layer", unit, -3 * unit)
+    assert found.label == "lazy"
+    assert (found.persistence.low, found.persistence.high) <= (1.0, 1.0)
+    assert layer_reuse("layer", unit, np.random.default_rng(1).normal(size=(200, 1))).label == "rich"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        (np.ones((50, 3)), np.ones((50, 3)), "layer, before: got 'the same activations for every input'"),
         (np.eye(50), np.full((50, 50), np.nan), "layer, after: got 'NaN, infinity or no numbers'"),
         (np.eye(50), np.eye(50)[:, :20], "as many rows and units as before"),
         (np.eye(10), np.eye(10), "inputs: got 10, expected at least 40 rows"),

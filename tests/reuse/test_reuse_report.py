@@ -3,6 +3,7 @@
 import copy
 import json
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -21,6 +22,14 @@ def torch_net(seed=0, width=40):
     return nn.Sequential(
         nn.Linear(8, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
     )
+
+
+def deeper():
+    return nn.Sequential(*torch_net(), nn.ReLU())
+
+
+def jax_net(seed=0):
+    return mlp(inputs=8, width=40, depth=2, outputs=1, key=jax.random.key(seed))
 
 
 def finetuned(net, rate, steps=200):
@@ -96,6 +105,16 @@ def test_only_some_layers_and_long_inputs():
         (lambda: reuse_report(torch_net(), torch_net(), X[:1]), "at least 40 rows"),
         (lambda: reuse_report(torch_net(), torch_net(), X, layers=["x"]), "layer 'x': got 'missing before'"),
         (lambda: reuse_report({"a": X}, {"a": X}, X), "nothing, where activations are given"),
+        (lambda: reuse_report(torch_net(), None, X), "after: got None, expected a model or activations"),
+        (lambda: reuse_report(None, {"a": X}), "before: got None, expected a model or activations"),
+        (lambda: reuse_report(torch_net(), 3, X), "after: got 'int', expected a model that can be called"),
+        (lambda: reuse_report(torch_net(), jax_net(), X), "after: got 'jax', expected a model of the same"),
+        (lambda: reuse_report(torch_net(), deeper(), X), "layer '5': got 'missing before'"),
+        (lambda: reuse_report({"a": X}, {"a": X * np.nan}), "a, after: got 'NaN, infinity"),
+        (lambda: reuse_report({"a": X}, {"a": 3.0}), "activations of 'a': got 3.0"),
+        (lambda: reuse_report({"a": X[:30]}, {"a": X[:30]}), "inputs: got 30, expected at least 40 rows"),
+        (lambda: reuse_report(np.sin, np.cos, X), "layers: got 'none'"),
+        (lambda: reuse_report({"a": [["x"]] * 50}, {"a": [["x"]] * 50}), "a, before: got 'NaN, infinity"),
     ],
 )
 def test_wrong_input_gets_one_line(make, message):
@@ -108,5 +127,88 @@ def test_nan_weights_are_refused():
     net, broken = torch_net(), torch_net()
     with torch.no_grad():
         broken[0].weight[0, 0] = float("nan")
-    with pytest.raises(InputError, match="finite"):
+    with pytest.raises(InputError, match=r"after: got \"NaN or infinity in the weights '0.weight'\""):
         reuse_report(net, broken, X)
+    bad = jax.tree.map(lambda leaf: leaf * np.inf if eqx.is_inexact_array(leaf) else leaf, jax_net())
+    with pytest.raises(InputError, match=r"before: got .*in the weights"):
+        reuse_report(bad, jax_net(), X)
+
+
+def test_movement_of_the_tangent_kernel():
+    net = torch_net()
+    same, other = reuse_report(net, finetuned(net, 1e-3), X), reuse_report(net, torch_net(1), X)
+    assert same.tangent.moved.value < 0.1 * other.tangent.moved.value
+    assert other.tangent.relative == pytest.approx(1, abs=0.5)
+    assert other.tangent.moved.low <= other.tangent.moved.value <= other.tangent.moved.high
+    assert "It stayed" in str(same)
+    record = same.to_dict()["tangent_kernel"]
+    assert record["rows"] == 64
+    assert record["shuffled"] > 0
+    fitted = MLPRegressor(hidden_layer_sizes=(40,), max_iter=500, random_state=0, solver="lbfgs").fit(
+        X, X[:, 0]
+    )
+    without = reuse_report(fitted, fitted, X)
+    assert without.tangent is None
+    assert sum("tangent kernel was not measured" in note for note in without.notes) == 1
+    assert reuse_report({"a": X}, {"a": X}).notes == ()
+
+
+def test_a_softmax_behind_the_readout_does_not_decide():
+    net = nn.Sequential(*torch_net(), nn.Softmax(dim=1))
+    net[4] = nn.Linear(40, 3)
+    assert reuse_report(net, net, X).decided_by == "3"
+    assert reuse_report(net, net, X, layers=["1", "3"]).decided_by == "3"
+    fitted = MLPRegressor(hidden_layer_sizes=(20, 20), max_iter=500, random_state=0, solver="lbfgs").fit(
+        X, X[:, 0]
+    )
+    assert reuse_report(fitted, fitted, X).decided_by == "hidden1"
+
+
+def test_a_new_readout_can_be_left_out():
+    net, new = torch_net(), torch_net()
+    new[4] = nn.Linear(40, 5)
+    with pytest.raises(InputError, match=r"layer '4': got \(5,\).*compares the other layers only"):
+        reuse_report(net, new, X)
+    report = reuse_report(net, new, X, layers=["0", "1", "2", "3"])
+    assert report.label == "lazy"
+    assert report.units["2"].shares["reused"] == pytest.approx(1)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2, dropout=0.1, batch_first=True)
+        self.readout = nn.Linear(8, 2)
+
+    def forward(self, x):
+        tokens = x.reshape(len(x), 2, 4)
+        return self.readout((tokens + self.attention(tokens, tokens, tokens)[0]).flatten(1))
+
+
+def normalised():
+    return nn.Sequential(nn.Linear(8, 20), nn.BatchNorm1d(20), nn.ReLU(), nn.Dropout(0.5), nn.Linear(20, 1))
+
+
+@pytest.mark.parametrize("make", [Attention, normalised])
+@pytest.mark.parametrize("training", [True, False])
+def test_modes_are_kept_and_the_same_model_is_lazy(make, training):
+    torch.manual_seed(0)
+    net = make().train(training)
+    report = reuse_report(net, copy.deepcopy(net), X)
+    assert {layer.label for layer in report.layers} == {"lazy"}
+    assert report.tangent.moved.value < 1e-6
+    assert net.training is training
+
+
+def test_dead_layers_and_whole_numbers():
+    net, dead = torch_net(), torch_net()
+    with torch.no_grad():
+        dead[0].bias.fill_(-100.0)
+    report = reuse_report(net, dead, X)
+    labels = {layer.name: layer.label for layer in report.layers}
+    assert labels["0"] == "lazy"
+    assert labels["1"] == labels["3"] == report.label == "constant"
+    assert "the same for every input" in str(report)
+    json.dumps(report.to_dict(), allow_nan=False)
+    whole = np.random.default_rng(0).integers(0, 5, size=(100, 8))
+    assert reuse_report(net, net, whole).label == "lazy"

@@ -10,6 +10,7 @@ import numpy as np
 
 from recombine.auditing.cells import Cells, gather
 from recombine.auditing.findings import FINDINGS, AuditEvidence
+from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
@@ -34,6 +35,7 @@ def audit(
     target: Any = None,
     prediction: Any = None,
     model: Any = None,
+    before: Any = None,
     inputs: Any = None,
     layers: Sequence[str] | Mapping[str, Callable[..., Any]] | None = None,
     activations: Mapping[str, Any] | str | Path | None = None,
@@ -64,6 +66,7 @@ def audit(
     - `prediction`: what the model outputs: the same, or scores `(rows, classes)`.
     - `model`, `inputs`: instead, a PyTorch module, an Equinox module or JAX function, a scikit-learn estimator or any
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
+    - `before`: the same model before finetuning, to learn whether it kept, selected or replaced what it knew.
     - `layers`: the layers to examine, by name; or functions of the inputs by name; default: up to 12 of the model's.
     - `activations`: instead, the activity `(rows, ...)` of layers by name, or an `.npz` file.
     - `weights`: matrices from input to output, a mapping, or a `.npz` or `.safetensors` file, for the report on
@@ -104,7 +107,14 @@ def audit(
             "prediction", None, "predictions, or a model with its inputs (--prediction or --model)"
         )
     if model is None:
-        needs_model = {"inputs": inputs, "layers": layers, "output": output, "slots": slots, "batch": batch}
+        needs_model = {
+            "before": before,
+            "inputs": inputs,
+            "layers": layers,
+            "output": output,
+            "slots": slots,
+            "batch": batch,
+        }
         for field, got in needs_model.items():
             if got is not None:
                 raise InputError(field, _shown(got), "a model to go with it")
@@ -133,6 +143,7 @@ def audit(
         run = run_model(model, data, layers, output, batch, unordered, tell)
         if classes is None and run.classes is not None:
             classes = run.classes
+    reuse = None if before is None else compare_versions(before, run, model, layers, seed, tell)
     predictions = run.outputs if data.prediction is None else data.prediction
     notes, outputs, units, as_given, scores = list(run.notes), None, None, None, None
     if predictions is not None:
@@ -163,6 +174,7 @@ def audit(
         layers=measured,
         weights=run.weights if weights is None else weights,
         slots=slots,
+        reuse=reuse,
         seed=seed,
         progress=tell,
     )
@@ -189,6 +201,7 @@ def audit(
         layers=measured,
         modularity=None if isinstance(evidence.modularity, str) else evidence.modularity,
         profile=evidence.interaction,
+        reuse=None if isinstance(reuse, str) else reuse,
         notes=tuple(dict.fromkeys(notes)),
         model_error=run.error,
     )

@@ -24,6 +24,7 @@ from recombine.intervals import Estimate
 from recombine.metrics.interaction import InteractionProfile
 from recombine.modularity import ModularityReport
 from recombine.report import Document, Report, plain_level, plain_number
+from recombine.reuse import ReuseReport
 from recombine.spaces.observations import Observations
 
 
@@ -34,12 +35,13 @@ class AuditReport(Report):
 
     **Attributes:**
 
-    - `verdict`: one or two sentences; `findings`: all ten, in a fixed order; `remedies`: what to try.
+    - `verdict`: one or two sentences; `findings`: all eleven, in a fixed order; `remedies`: what to try.
     - `scores`: errors on seen and unseen cells, with baselines; `None` if there are no predictions.
     - `failure`, `cause`: the rules that were tested on the errors, and the one that explains them.
     - `forecast`: what the split alone predicts, compared with what happened; or why there is no forecast.
     - `outputs`, `by_cell`: targets and predictions, by row and by cell.
-    - `layers`, `modularity`, `profile`: the measurements inside the model, where there are any.
+    - `layers`, `modularity`, `profile`: the measurements inside the model, where there are any; `reuse`: what
+        finetuning kept, if the model before it was passed.
     - `units`: the units of the predictions, if not those of the targets: they were converted before anything else;
         `as_given`: errors on seen and unseen cells before that.
     - `notes`: assumptions, and what was left out; `model_error`: the traceback of a model that raised.
@@ -62,6 +64,7 @@ class AuditReport(Report):
     layers: Layers | None
     modularity: ModularityReport | None
     profile: InteractionProfile | None
+    reuse: ReuseReport | None
     notes: Sequence[str]
     model_error: str
 
@@ -144,6 +147,7 @@ class AuditReport(Report):
             "layers": [] if self.layers is None else _layers(self.layers, self.table.space.names),
             "modularity": None if self.modularity is None else self.modularity.to_dict(),
             "interaction": None if self.profile is None else self.profile.to_dict(),
+            "reuse": None if self.reuse is None else self.reuse.to_dict(),
             "notes": list(self.notes),
             "traceback": self.model_error or None,
         }

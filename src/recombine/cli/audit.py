@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.imported_models import imported_model
+from recombine.cli.imported_models import earlier_model, imported_model
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
@@ -69,6 +69,14 @@ def audit(
             "--model",
             metavar="MODULE:NAME",
             help="A function, module or estimator to run: package.module:name.",
+        ),
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before",
+            metavar="MODULE:NAME|FILE",
+            help="The model before finetuning: package.module:name, or a file with its weights for --model.",
         ),
     ] = None,
     data: Annotated[
@@ -162,6 +170,9 @@ def audit(
         example = "recombine audit p.csv --factors a,b --seen split=train --target y --prediction p"
         expected = f"a table ({example}), or --data FILE.npz with --model, not both"
         raise InputError("table", str(table) if table else None, expected)
+    if before is not None and model is None:
+        raise InputError("--before", before, "a --model to go with it")
+    earlier = None if before is None or model is None else earlier_model(before, model)
     loaded, other_weights = (None, weights) if model is None else imported_model(model, weights)
     unused: list[str] = []
     arguments: dict[str, Any] = {
@@ -183,6 +194,7 @@ def audit(
             table,
             **arguments,
             model=loaded,
+            before=earlier,
             layers=_words(layers),
             activations=activations,
             weights=other_weights,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -31,3 +32,21 @@ def imported_model(name: str, weights: Path | None) -> tuple[Any, Path | None]:
             raise InputError("model", name, expected) from None
         typer.echo(error.trace.rstrip(), err=True)
         raise InputError("model", name, f"one that can be imported and made ({error.words})") from None
+
+
+def earlier_model(before: str, model: str) -> Any:
+    """The version before finetuning: a model of its own, or a file with weights for `model`.
+
+    It is a copy, because both may be named by one object, into which the weights of the later version are loaded.
+    """
+    from recombine.models import load_weights, takes_weights
+
+    try:
+        if Path(before).suffix.lower() not in {".npz", ".safetensors", ".eqx"}:
+            return copy.deepcopy(imported_model(before, None)[0])
+        version = copy.deepcopy(imported_model(model, None)[0])
+        if not takes_weights(version):
+            raise InputError("model", model, "a PyTorch or Equinox module to load weights into")
+        return load_weights(version, before)
+    except InputError as error:
+        raise InputError("--before", error.got, error.expected) from None

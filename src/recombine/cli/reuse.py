@@ -59,17 +59,22 @@ def reuse(
     as_json: JsonOption = False,
 ) -> None:
     """Report what finetuning kept of a model, layer by layer: lazy, nested or rich, and what to try."""
+    from recombine.models import ModelError
     from recombine.reuse import reuse_report
 
     check_page_path(html, "html")
     versions = _versions(before, after, model, inputs)
-    with progress_lines() as show_progress, redirect_stdout(sys.stderr):
-        report = reuse_report(
-            *versions,
-            layers=None if layers is None else words(layers),
-            name=name or after.stem,
-            progress=None if quiet else partial(show_progress, "comparing layers"),
-        )
+    try:
+        with progress_lines() as show_progress, redirect_stdout(sys.stderr):
+            report = reuse_report(
+                *versions,
+                layers=None if layers is None else words(layers),
+                name=name or after.stem,
+                progress=None if quiet else partial(show_progress, "comparing layers"),
+            )
+    except ModelError as error:
+        typer.echo(error.trace.rstrip(), err=True)
+        raise InputError("--inputs", str(inputs), f"inputs on which {model} runs ({error.words})") from None
     if html is not None:
         report.page().write(html)
     if as_json:
@@ -93,9 +98,16 @@ def _versions(before: Path, after: Path, model: str | None, inputs: Path | None)
         raise InputError("--inputs", None, "a file with the inputs of --model")
     made = []
     for field, path in (("before", before), ("after", after)):
-        loaded, left = imported_model(model, path)
+        try:
+            loaded, left = imported_model(model, path)
+        except InputError as error:
+            raise (
+                InputError(f"{field}, {path}", error.got, error.expected)
+                if error.field == "weights"
+                else error
+            ) from None
         if left is not None:
-            raise InputError(field, str(path), f"weights that can be loaded into {model}")
+            raise InputError("--model", model, "a PyTorch or Equinox module to load weights into")
         made.append(copy.deepcopy(loaded))  # the same object may be named twice
     return made[0], made[1], _inputs(inputs)
 

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.metrics.gram import as_units
 from recombine.metrics.reuse import weight_displacement
 from recombine.models import as_model
 from recombine.models.model import Model
-from recombine.reuse.layers import MIN_ROWS, layer_reuse
+from recombine.models.model_inputs import Inputs
+from recombine.models.parameters import check_finite, signed_weights
+from recombine.reuse.kernel import tangent_movement
+from recombine.reuse.layers import MIN_ROWS, layer_reuse, max_rows
 from recombine.reuse.result import ReuseReport
+from recombine.reuse.units import unit_shares
 
 MEMORY = 512 * 2**20
 """Bytes of activations that are kept at once."""
-MAX_ROWS = 5000
-"""Rows that are measured, evenly spaced; more would not change the numbers."""
 
 
 def reuse_report(
@@ -51,6 +54,9 @@ def reuse_report(
 
     ```
     """
+    for field, version in (("before", before), ("after", after)):
+        if version is None:
+            raise InputError(field, None, "a model or activations: both versions are needed")
     given = isinstance(before, Mapping), isinstance(after, Mapping)
     if given[0] != given[1]:
         raise InputError(
@@ -62,25 +68,80 @@ def reuse_report(
         return _from_activations(before, after, layers, name, seed, progress)
     if inputs is None:
         raise InputError("inputs", None, "the inputs on which the two models are compared")
-    old, new = as_model(before, inputs), as_model(after, inputs)
+    old, new = _adapted("before", before, inputs), _adapted("after", after, inputs)
+    names = _comparable(old, new, layers)
+    widest = max(int(np.prod(old.shapes[layer])) for layer in names)
+    if old.rows > max_rows(widest):
+        fewer = as_given(old.inputs.spread(max_rows(widest)))
+        old, new = as_model(before, fewer), as_model(after, fewer)
+    tell = progress or (lambda share: None)
+    found = []
+    for layer, x, y in _activations(old, new, names):
+        found.append(layer_reuse(layer, x, y, seed=seed))
+        tell(len(found) / (len(names) + 1))
+    weights, new_weights = signed_weights(old), signed_weights(new)
+    movement = tangent_movement(old, new, seed=seed)
+    tell(1.0)
+    notes = [*dict.fromkeys([*old.notes, *new.notes])]
+    if isinstance(movement, str):
+        notes.append(f"the movement of the tangent kernel was not measured: {movement}")
+    units = {} if weights is None or new_weights is None else unit_shares(weights, new_weights)
+    return ReuseReport(
+        name,
+        tuple(found),
+        old.rows,
+        _displacement(weights, new_weights, names),
+        units,
+        None if isinstance(movement, str) else movement,
+        _last_hidden(new, new_weights, names),
+        tuple(notes),
+    )
+
+
+def as_given(inputs: Inputs) -> Any:
+    """Inputs in the form in which a user passes them: an array, several, or a mapping."""
+    if inputs.names is not None:
+        return dict(zip(inputs.names, inputs.parts, strict=True))
+    return inputs.parts[0] if len(inputs.parts) == 1 else inputs.parts
+
+
+def _adapted(field: str, model: Any, inputs: Any) -> Model:
+    """The model with its inputs; errors about it name `before` or `after`."""
+    try:
+        adapted = as_model(model, inputs)
+    except InputError as error:
+        raise InputError(field, error.got, error.expected) if error.field == "model" else error from None
+    check_finite(field, adapted)
+    return adapted
+
+
+def _comparable(old: Model, new: Model, asked: Sequence[str] | None) -> list[str]:
+    """The layers to compare; an `InputError` if the two are not versions of one model."""
     if old.framework != new.framework:
         raise InputError("after", new.framework, f"a model of the same framework, {old.framework}")
-    names = _common(old.layers, new.layers, layers)
+    names = _common(old.layers, new.layers, asked)
     for layer in names:
         if old.shapes.get(layer) != new.shapes.get(layer):
-            raise InputError(
-                f"layer {layer!r}", new.shapes.get(layer), f"the shape before, {old.shapes.get(layer)}"
+            expected = (
+                f"the shape before, {old.shapes.get(layer)}; layers=[...] compares the other layers only"
             )
+            raise InputError(f"layer {layer!r}", new.shapes.get(layer), expected)
     if old.rows < MIN_ROWS:
         raise InputError("inputs", old.rows, f"at least {MIN_ROWS} rows")
-    taken = np.linspace(0, old.rows - 1, min(old.rows, MAX_ROWS)).round().astype(int)
-    found = []
-    for layer, x, y in _activations(old, new, names, taken):
-        found.append(layer_reuse(layer, x, y, seed=seed))
-        if progress is not None:
-            progress(len(found) / len(names))
-    notes = [*dict.fromkeys([*old.notes, *new.notes])]
-    return ReuseReport(name, tuple(found), len(taken), _displacement(old, new), tuple(notes))
+    return names
+
+
+def _last_hidden(model: Model, weights: Mapping[str, np.ndarray] | None, names: Sequence[str]) -> str:
+    """The last layer before the readout: what follows it has the directions of the new task.
+
+    The readout is the last layer with weights (a softmax may follow), or simply the last layer if weights cannot be
+    read. It may be missing from `names`: the user can leave it out, and scikit-learn does not show it as a layer.
+    """
+    order = list(model.layers)
+    readout = list(weights)[-1] if weights else order[-1]
+    first = order.index(readout) if readout in order else len(order)
+    hidden = [layer for layer in names if layer in order[:first]]
+    return hidden[-1] if hidden else names[-1]
 
 
 def _from_activations(
@@ -92,15 +153,24 @@ def _from_activations(
     progress: Callable[[float], None] | None,
 ) -> ReuseReport:
     names = _common(tuple(before), tuple(after), layers)
-    rows = {len(np.asarray(version[layer])) for version in (before, after) for layer in names}
+    for version in (before, after):
+        for layer in names:
+            if np.ndim(version[layer]) < 2:
+                raise InputError(f"activations of {layer!r}", version[layer], "an array (rows, units, ...)")
+    rows = {len(version[layer]) for version in (before, after) for layer in names}
     if len(rows) != 1:
         raise InputError("activations", sorted(rows), "as many rows in every layer, before and after")
+    count = rows.pop()
+    widest = max(as_units(np.asarray(before[layer])).shape[1] for layer in names)
+    taken = np.linspace(0, count - 1, min(count, max_rows(widest))).round().astype(int)
     found = []
     for layer in names:
-        found.append(layer_reuse(layer, before[layer], after[layer], seed=seed))
+        x, y = (np.asarray(version[layer])[taken] for version in (before, after))
+        found.append(layer_reuse(layer, x, y, seed=seed))
         if progress is not None:
             progress(len(found) / len(names))
-    return ReuseReport(name, tuple(found), rows.pop(), {}, ())
+    decisive = names[-2] if len(names) > 1 else names[-1]
+    return ReuseReport(name, tuple(found), len(taken), {}, {}, None, decisive, ())
 
 
 def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | None) -> list[str]:
@@ -122,42 +192,40 @@ def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | 
 
 
 def _activations(
-    old: Model, new: Model, names: Sequence[str], taken: np.ndarray
+    old: Model, new: Model, names: Sequence[str]
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Activations of one layer after another; as many layers are read together as fit into memory."""
     group: list[str] = []
     size = 0
     for layer in names:
-        needed = 2 * len(taken) * int(np.prod(old.shapes[layer])) * 4
+        needed = 2 * old.rows * int(np.prod(old.shapes[layer])) * 4
         if group and size + needed > MEMORY:
-            yield from _read(old, new, group, taken)
+            yield from _read(old, new, group)
             group, size = [], 0
         group.append(layer)
         size += needed
-    yield from _read(old, new, group, taken)
+    yield from _read(old, new, group)
 
 
-def _read(
-    old: Model, new: Model, group: Sequence[str], taken: np.ndarray
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _read(old: Model, new: Model, group: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     versions: list[dict[str, np.ndarray]] = []
     for model in (old, new):
         pieces: dict[str, list[np.ndarray]] = {layer: [] for layer in group}
         for chunk in model.run(group):
-            mine = taken[(taken >= chunk.rows.start) & (taken < chunk.rows.stop)] - chunk.rows.start
             for layer in group:
-                pieces[layer].append(np.asarray(chunk.activities[layer][mine], dtype=np.float32))
+                pieces[layer].append(np.asarray(chunk.activities[layer], dtype=np.float32))
         versions.append({layer: np.concatenate(found) for layer, found in pieces.items()})
     for layer in group:
         yield layer, versions[0].pop(layer), versions[1].pop(layer)
 
 
-def _displacement(old: Model, new: Model) -> dict[str, float]:
-    """How far each layer's weights moved, where they can be read."""
-    weights = old.weights(), new.weights()
-    if weights[0] is None or weights[1] is None:
+def _displacement(
+    before: Mapping[str, np.ndarray] | None, after: Mapping[str, np.ndarray] | None, names: Sequence[str]
+) -> dict[str, float]:
+    """How far the weights of the compared layers moved, where they can be read."""
+    if before is None or after is None:
         return {}
     try:
-        return weight_displacement(weights[0], weights[1])
+        return weight_displacement(*({n: w for n, w in own.items() if n in names} for own in (before, after)))
     except InputError as error:
         raise InputError("after", str(error), "another version of the same model") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,9 +11,9 @@ from jaxtyping import Float
 from recombine.errors import InputError
 from recombine.intervals import UNKNOWN, Estimate, resample_counts, resampled_estimate
 from recombine.metrics.gram import as_units
-from recombine.metrics.reuse import FULL
+from recombine.metrics.reuse import FULL, participation_ratio
 
-Label = Literal["lazy", "nested", "rich", "unclear"]
+Label = Literal["lazy", "nested", "rich", "unclear", "constant"]
 LABELS: tuple[Label, ...] = get_args(Label)
 
 RETAINED = 0.5
@@ -24,8 +24,16 @@ BLOCKS = 20
 """Groups of rows that are resampled for intervals."""
 MIN_ROWS = 40
 DRAWS = 400
+CONSTANT = 1e-6
+"""A layer whose activations vary by less than this share of their size is constant: the rest is rounding."""
 MAX_UNITS = 8192
 """Wider layers are represented by so many of their units, evenly spaced."""
+NARROW = 512
+"""Units up to which a covariance of every group of rows is kept (42 MiB); wider layers go by products of rows."""
+MAX_ROWS = 5000
+"""Rows that are measured, evenly spaced; more would hardly change the numbers."""
+MAX_OPERATIONS = 2**34
+"""Multiplications for one layer, about a second on one core; wide layers are measured on fewer rows."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +44,13 @@ class LayerReuse:
 
     - `name`, `units`: of the layer; `used`: how many units were measured.
     - `before`, `after`: participation ratios, the effective numbers of dimensions.
-    - `shared`: the effective number of shared dimensions; `chance`: the same for unrelated representations.
+    - `shared`: the effective number of shared dimensions; `chance`: the same if the units before and after are paired
+        at random.
     - `kept`: dimensions after / before; `retained`: share of the new dimensions inside the old ones (0: as by chance,
         NaN if the old ones fill the layer); `persistence`: share of the new variance in units that respond as before.
-    - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained) or
-        `"unclear"` if an interval contains the threshold that matters.
+    - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained),
+        `"unclear"` if an interval contains the threshold that matters, or `"constant"` if the layer gives the same for
+        every input, before or after; it then has 0 dimensions, and nothing can be compared.
     """
 
     name: str
@@ -57,6 +67,8 @@ class LayerReuse:
     @property
     def label(self) -> Label:
         """The regime."""
+        if self.before == 0 or self.after == 0:
+            return "constant"
         inside = [e for e in (self.retained, self.persistence) if np.isfinite(e.value)]
         if all(e.high < RETAINED for e in inside):
             return "rich"
@@ -65,6 +77,20 @@ class LayerReuse:
         if self.kept.high < SMALLER:
             return "nested"
         return "lazy" if self.kept.low >= SMALLER else "unclear"
+
+
+def max_rows(units: int) -> int:
+    """How many rows are measured if the widest layer has so many units; wide ones take `2 * rows² * units` products.
+
+    ```python
+    >>> from recombine.reuse.layers import max_rows
+    >>> max_rows(100), max_rows(2048), max_rows(50_000)
+    (5000, 2048, 1024)
+
+    ```
+    """
+    used = min(units, MAX_UNITS)
+    return MAX_ROWS if used <= NARROW else min(MAX_ROWS, int(np.sqrt(MAX_OPERATIONS / (2 * used))))
 
 
 def layer_reuse(
@@ -91,6 +117,8 @@ def layer_reuse(
         raise InputError(f"layer {name!r}", y.shape, f"as many rows and units as before, {x.shape}")
     if len(x) < MIN_ROWS:
         raise InputError("inputs", len(x), f"at least {MIN_ROWS} rows")
+    if not (x.any() and y.any()):
+        return _constant(name, units, x, y)
     rng = np.random.default_rng(seed)
     block = rng.permutation(len(x)) % BLOCKS
     sums = _BlockSums.of(x, y, block)
@@ -105,6 +133,7 @@ def layer_reuse(
         # Resampled rows repeat, which lowers the dimensions of all resamples alike; only their spread is of interest.
         return resampled_estimate(point, spread - np.median(spread) + point, BLOCKS)
 
+    persistence = estimate("persistence")
     return LayerReuse(
         name=name,
         units=units,
@@ -115,12 +144,15 @@ def layer_reuse(
         chance=float(value["chance"][0]),
         kept=estimate("kept"),
         retained=estimate("retained"),
-        persistence=estimate("persistence"),
+        persistence=replace(persistence, low=max(0.0, persistence.low), high=min(1.0, persistence.high)),
     )
 
 
 def _measured(field: str, activations: object) -> tuple[np.ndarray, int]:
-    """Centred activations in single precision, scaled to a largest value of 1, of at most `MAX_UNITS` units."""
+    """Centred activations in single precision, scaled to a largest value of 1, of at most `MAX_UNITS` units.
+
+    Zeros if the layer is constant.
+    """
     flat = as_units(np.asarray(activations))
     if not np.issubdtype(flat.dtype, np.number) or not np.isfinite(flat).all():
         raise InputError(field, "NaN, infinity or no numbers", "finite activations")
@@ -129,9 +161,15 @@ def _measured(field: str, activations: object) -> tuple[np.ndarray, int]:
         flat = flat[:, np.linspace(0, units - 1, MAX_UNITS).round().astype(int)]
     centred = flat - flat.mean(axis=0, dtype=np.float64)
     largest = float(np.abs(centred).max(initial=0.0))
-    if largest == 0:
-        raise InputError(field, "the same activations for every input", "a layer that responds to its inputs")
+    if largest <= CONSTANT * float(np.abs(flat).max(initial=0.0)):
+        return np.zeros(flat.shape, dtype=np.float32), units
     return (centred / largest).astype(np.float32), units
+
+
+def _constant(name: str, units: int, x: np.ndarray, y: np.ndarray) -> LayerReuse:
+    """A layer that does not respond to its inputs, before or after."""
+    before, after = (participation_ratio(values) if values.any() else 0.0 for values in (x, y))
+    return LayerReuse(name, units, x.shape[1], before, after, 0.0, 0.0, UNKNOWN, UNKNOWN, UNKNOWN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +179,12 @@ class _BlockSums:
     - `squares`: `(2, blocks)`, sums of squares before and after.
     - `traces`: `(3, blocks, blocks)`, `tr(X_k' X_k Y_l' Y_l)` of before with before, after with after, and both.
     - `moments`: `(3, blocks, units)`, sums of `x²`, `y²` and `x y`.
+    - `common`: `(2, blocks)`, sums of squares of what all units do together, `(sum of units)²`.
     - `units`: of the layer.
     """
 
     squares: np.ndarray
+    common: np.ndarray
     traces: np.ndarray
     moments: np.ndarray
     units: int
@@ -162,55 +202,66 @@ class _BlockSums:
                 )
             ]
         )
-        by_units = x.shape[1] <= len(x)
+        by_units = x.shape[1] <= min(NARROW, len(x))
         traces = _traces_by_units(parts) if by_units else _traces_by_rows(parts)
-        return cls(moments[:2].sum(axis=2), traces, moments, x.shape[1])
+        together = [[np.square(p[i].sum(axis=1, dtype=np.float64)).sum() for p in parts] for i in (0, 1)]
+        return cls(moments[:2].sum(axis=2), np.array(together), traces, moments, x.shape[1])
 
     def measured(self, weights: np.ndarray) -> dict[str, np.ndarray]:
         """All measures for `(draws, blocks)` weights of the blocks."""
         traces = [np.einsum("dk,kl,dl->d", weights, t, weights) for t in self.traces]
         totals = weights @ self.squares.T
-        before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
-        shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
-        chance = before * after / self.units
-        room = after - chance
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # a draw without the only rows to which a layer responds
+            before, after = totals[:, 0] ** 2 / traces[0], totals[:, 1] ** 2 / traces[1]
+            shared = totals[:, 0] * totals[:, 1] * traces[2] / (traces[0] * traces[1])
+            chance = before * after * self._random_pairing(totals, weights @ self.common.T)
+            kept = after / before
+            room = after - chance
             retained = np.where(room > FULL * after, (shared - chance) / room, np.nan)
         return {
             "before": before,
             "after": after,
             "shared": shared,
             "chance": chance,
-            "kept": after / before,
+            "kept": kept,
             "retained": retained,
             "persistence": self._persistence(weights),
         }
+
+    def _random_pairing(self, totals: np.ndarray, common: np.ndarray) -> np.ndarray:
+        """The mean of `tr(C_1 P C_2 P') / (tr C_1 tr C_2)` over all permutations P of the units.
+
+        Diagonal and other entries are averaged apart. The others matter where all units rise and fall together, as
+        rectified units that share a feature do: such a layer overlaps with any other one of this kind.
+        """
+        others = (common - totals) / totals  # sums of covariances between units, relative to the variance
+        return 1 / self.units + others[:, 0] * others[:, 1] / (self.units * max(1, self.units - 1))
 
     def _persistence(self, weights: np.ndarray) -> np.ndarray:
         old, new, both = (weights @ moment for moment in self.moments)  # (draws, units)
         silent = old <= 1e-9 * old.max(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             explained = np.where(silent, 0.0, both**2 / old)
-        return explained.sum(axis=1) / new.sum(axis=1)
+            return explained.sum(axis=1) / new.sum(axis=1)
 
 
 def _traces_by_units(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Covariances of all blocks, then their inner products; cheap for layers with few units."""
+    """Covariances of all blocks, then their inner products; for layers with few units."""
     old, new = (np.stack([(p[i].T @ p[i]).ravel() for p in parts]) for i in (0, 1))
     return np.stack([old @ old.T, new @ new.T, old @ new.T]).astype(np.float64)
 
 
 def _traces_by_rows(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Squared norms of the products of all pairs of blocks; for layers with more units than rows."""
-    traces = np.empty((3, BLOCKS, BLOCKS))
-    for i, (x, y) in enumerate(parts):
-        for j, (u, v) in enumerate(parts):
-            traces[2, i, j] = _squared(x, v)
-            if j >= i:
-                traces[0, i, j] = traces[0, j, i] = _squared(x, u)
-                traces[1, i, j] = traces[1, j, i] = _squared(y, v)
-    return traces
+    """Squared products of all rows, summed over pairs of blocks; for wide layers."""
+    x, y = (np.concatenate([p[i] for p in parts]) for i in (0, 1))
+    starts = np.cumsum([0, *(len(p) for p, _ in parts[:-1])])
 
+    def squared(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        products = a @ b.T
+        np.square(products, out=products)
+        by_block = np.add.reduceat(products, starts, axis=0, dtype=np.float64)
+        return np.add.reduceat(by_block, starts, axis=1)
 
-def _squared(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.square(a @ b.T, dtype=np.float64).sum())
+    return np.stack([squared(x, x), squared(y, y), squared(x, y)])

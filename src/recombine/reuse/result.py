@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
+from recombine.metrics.reuse import FATES, REUSED, Fate
 from recombine.report import (
     Badge,
+    Block,
     Bullets,
     Column,
     Document,
@@ -22,11 +24,14 @@ from recombine.report import (
     bracket,
     count,
     fixed,
+    percent,
     plain_number,
 )
 from recombine.report.document import Tone
 from recombine.report.numbers import MISSING
+from recombine.reuse.kernel import TangentMovement
 from recombine.reuse.layers import LABELS, RETAINED, SMALLER, Label, LayerReuse
+from recombine.reuse.units import UnitShares
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,8 +42,15 @@ MEANING: dict[Label, str] = {
     "nested": "uses fewer directions, inside those that it had: it has selected from what it knew",
     "rich": "has moved to directions that it did not use before: what it knew plays little part",
     "unclear": "lies too close to a boundary for this number of inputs",
+    "constant": "gives the same for every input, before or after, so there is nothing to compare",
 }
-TONES: dict[Label, Tone] = {"lazy": "open", "nested": "good", "rich": "open", "unclear": "open"}
+TONES: dict[Label, Tone] = {
+    "lazy": "open",
+    "nested": "good",
+    "rich": "open",
+    "unclear": "open",
+    "constant": "bad",
+}
 ADVICE: dict[Label, str] = {
     "lazy": "If the new task needs only some of what the model knew, finetuning in the nested regime needs fewer rows: "
     "shrink the pretrained weights before finetuning (`recombine.remedies.rescale(model, 0.5)`, then 0.25 and 0.125; "
@@ -48,6 +60,8 @@ ADVICE: dict[Label, str] = {
     "rich": "If the old features should help, keep more of them: do not shrink the pretrained weights (`rescale` with "
     "a factor of 1 or more), lower the learning rate, or train the readout first.",
     "unclear": "Give more inputs, or compare only the layers that matter.",
+    "constant": "If the layer died in finetuning, lower the learning rate or rescale less; if the inputs are too much "
+    "alike, give others.",
 }
 
 
@@ -58,6 +72,9 @@ class ReuseReport(Report):
     - `layers`: one [`recombine.reuse.LayerReuse`][] each, from input to output.
     - `rows`: how many inputs were compared.
     - `displacement`: how far each layer's weights moved relative to their norm, where they could be read.
+    - `units`: what became of the units of layers whose incoming and outgoing weights could be read.
+    - `tangent`: how far the tangent kernel of the whole model moved; `None` without gradients.
+    - `decided_by`: the last hidden layer, whose regime is that of the whole model.
     - `notes`: what a user should know about the models.
     """
 
@@ -65,17 +82,20 @@ class ReuseReport(Report):
     layers: tuple[LayerReuse, ...]
     rows: int
     displacement: dict[str, float]
+    units: dict[str, UnitShares]
+    tangent: TangentMovement | None
+    decided_by: str
     notes: tuple[str, ...]
 
     @property
     def label(self) -> Label:
-        """The regime of the whole model: that of the last layer but the output, whose directions are the new task's."""
+        """The regime of the whole model: that of its last hidden layer (an output's directions are the new task's)."""
         return self.decisive.label
 
     @property
     def decisive(self) -> LayerReuse:
         """The layer that decides the label of the whole model."""
-        return self.layers[-2] if len(self.layers) > 1 else self.layers[-1]
+        return next(layer for layer in self.layers if layer.name == self.decided_by)
 
     def __repr__(self) -> str:
         labels = ", ".join(f"{layer.name} {layer.label}" for layer in self.layers[:6])
@@ -99,6 +119,7 @@ class ReuseReport(Report):
                     for n in ("kept", "retained", "persistence")
                 },
                 "displacement": plain_number(self.displacement.get(layer.name, float("nan"))),
+                "matched_units": self.units[layer.name].to_dict() if layer.name in self.units else None,
             }
             for layer in self.layers
         ]
@@ -106,9 +127,10 @@ class ReuseReport(Report):
             "name": self.name,
             "version": __version__,
             "label": self.label,
-            "decided_by": self.decisive.name,
+            "decided_by": self.decided_by,
             "rows": self.rows,
             "layers": layers,
+            "tangent_kernel": None if self.tangent is None else self.tangent.to_dict(),
             "advice": ADVICE[self.label],
             "notes": list(self.notes),
         }
@@ -130,6 +152,7 @@ class ReuseReport(Report):
                     "retained": layer.retained.value,
                     "persistence": layer.persistence.value,
                     "displacement": self.displacement.get(layer.name),
+                    **{fate: self._share(layer.name, fate) for fate in FATES},
                 }
                 for layer in self.layers
             ]
@@ -143,20 +166,11 @@ class ReuseReport(Report):
             f"{self.label}: `{self.decisive.name}` {MEANING[self.label]}. "
             f"{count(len(self.layers), 'layer')} ({summary}), {self.rows} inputs."
         )
-        columns = [
-            Column("layer"),
-            Column("dimensions before", "right"),
-            Column("after", "right"),
-            Column("after / before", "right"),
-            Column("inside the old ones", "right"),
-            Column("units respond as before", "right"),
-            *([Column("weights moved", "right")] if self._shows_displacement else []),
-            Column("regime"),
-        ]
-        rows = [Row(self._entries(layer)) for layer in self.layers]
         seen = [f"**{label}**: the layer {MEANING[label]}." for label in LABELS if counts[label]]
         sections = [
-            Section("Layers", [Table(columns, rows), Only("page", [_HOW_TO_READ]), Bullets(seen)]),
+            Section("Layers", [*self.comparison(), Bullets(seen)]),
+            *self._unit_section(),
+            *self._tangent_section(),
             Section("What to try", [ADVICE[self.label]]),
             Section("Dimensions by layer", [self._picture()], where="page"),
         ]
@@ -169,6 +183,51 @@ class ReuseReport(Report):
         }
         return Document(f"What {self.name} kept", lead, sections, footer)
 
+    def comparison(self) -> list[Block]:
+        """The table of layers, and on a page how to read it."""
+        columns = [
+            Column("layer"),
+            Column("regime"),
+            Column("dimensions", "right"),
+            Column("after", "right"),
+            Column("after / before", "right"),
+            Column("inside the old ones", "right"),
+            Column("units as before", "right"),
+            *([Column("weights moved", "right")] if self._shows_displacement else []),
+        ]
+        rows = [Row(self._entries(layer)) for layer in self.layers]
+        return [Table(columns, rows), Only("page", [_HOW_TO_READ])]
+
+    def _share(self, layer: str, fate: Fate) -> float | None:
+        return self.units[layer].shares[fate] if layer in self.units else None
+
+    def _unit_section(self) -> list[Section]:
+        """Shares of reused, rotated and fresh units, if weights could be read."""
+        shown = {layer.name: self.units[layer.name] for layer in self.layers if layer.name in self.units}
+        if not shown:
+            return []
+        columns = [
+            Column("layer"),
+            *(Column(fate, "right") for fate in FATES),
+            Column("fresh by chance", "right"),
+        ]
+        rows = [
+            Row([name, *(percent(one.shares[fate]) for fate in FATES), percent(one.chance["fresh"])])
+            for name, one in shown.items()
+        ]
+        text = (
+            "Shares of what each layer passes on (norm of incoming times norm of outgoing weights), by what became of "
+            f"its units: reused (the same direction, cosine of at least {REUSED}), rotated (by at most 60 degrees) or "
+            "fresh (any other direction, or silent before)."
+        )
+        brief = "Shares of what each layer passes on, by what became of the directions of its units."
+        return [Section("Units", [Only("page", [text]), Only("terminal", [brief]), Table(columns, rows)])]
+
+    def _tangent_section(self) -> list[Section]:
+        if self.tangent is None:
+            return []
+        return [Section("Tangent kernel", [self.tangent.sentence, Only("page", [_TANGENT])])]
+
     @property
     def _shows_displacement(self) -> bool:
         return any(layer.name in self.displacement for layer in self.layers)
@@ -176,14 +235,16 @@ class ReuseReport(Report):
     def _entries(self, layer: LayerReuse) -> list[str | Badge]:
         entries: list[str | Badge] = [
             layer.name,
+            Badge(layer.label, TONES[layer.label]),
             fixed(layer.before, 1),
             fixed(layer.after, 1),
-            *(bracket(e) for e in (layer.kept, layer.retained, layer.persistence)),
+            bracket(layer.kept),
+            *(bracket(share, unit="%") for share in (layer.retained, layer.persistence)),
         ]
         if self._shows_displacement:
             moved = self.displacement.get(layer.name)
             entries.append(MISSING if moved is None else fixed(moved, 2))
-        return [*entries, Badge(layer.label, TONES[layer.label])]
+        return entries
 
     def _picture(self) -> Picture:
         caption = (
@@ -217,6 +278,12 @@ class ReuseReport(Report):
 
 _HOW_TO_READ = (
     "Dimensions are participation ratios of the centred activations. A layer is inside its old directions if at least "
-    f"{RETAINED:.0%} of its new dimensions (beyond chance) or of its new variance lie there; it is smaller if it has "
-    f"less than {SMALLER:.0%} of its old dimensions. Intervals (95%) come from resampling groups of inputs."
+    f"{RETAINED:.0%} of its new dimensions (beyond those of randomly paired units) or of its new variance lie there; "
+    f"it is smaller if it has less than {SMALLER:.0%} of its old dimensions. Intervals (95%) come from resampling "
+    "groups of inputs."
+)
+_TANGENT = (
+    "The kernel holds inner products of the gradients of the outputs by all parameters: training follows it. If it "
+    "hardly moved, the model was lazy as a whole. A linear probe keeps all features but still moves the kernel, since "
+    "the readout weights the features' gradients."
 )

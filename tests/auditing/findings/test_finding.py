@@ -35,7 +35,7 @@ def test_not_applicable_is_neither_yes_nor_no():
 
 
 def test_every_finding_has_a_different_question():
-    assert len(FINDINGS) == len({kind.title for kind in FINDINGS.values()}) == 10
+    assert len(FINDINGS) == len({kind.title for kind in FINDINGS.values()}) == 11
     assert all(kind.question.endswith("?") for kind in FINDINGS.values())
     assert title_of("re_entanglement") == "re-entanglement"
 

@@ -8,6 +8,7 @@ from recombine.auditing.findings.composes import ComposesFinding
 from recombine.auditing.findings.cross_interaction import CrossInteractionFinding
 from recombine.auditing.findings.evidence import AuditEvidence
 from recombine.auditing.findings.finding import Finding
+from recombine.auditing.findings.lazy_finetuning import LazyFinetuningFinding
 from recombine.auditing.findings.memorisation_leak import MemorisationLeakFinding
 from recombine.auditing.findings.mixed_connectivity import MixedConnectivityFinding
 from recombine.auditing.findings.re_entanglement import ReEntanglementFinding
@@ -29,6 +30,7 @@ FINDINGS: dict[str, type[Finding]] = {
         SalienceFinding,
         MixedConnectivityFinding,
         CrossInteractionFinding,
+        LazyFinetuningFinding,
     )
 }
 """All findings by id, in the order of reports."""

@@ -36,6 +36,7 @@ from recombine.errors import InputError
 from recombine.metrics.interaction import InteractionProfile, interaction_profile
 from recombine.modularity import ModularityReport, modularity_report
 from recombine.report import count, percent, plain_number
+from recombine.reuse import ReuseReport
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,8 @@ class AuditEvidence:
 
     - `scores`: `None` if there are no predictions; `has_model`: whether the user supplied a model.
     - `weights`, `slots`: as `audit` takes them.
+    - `reuse`: the report on the model before and after finetuning; why there is none; or `None` without a version
+        before.
     """
 
     data: AuditInputs
@@ -56,6 +59,7 @@ class AuditEvidence:
     layers: Layers | None
     weights: Any
     slots: Any
+    reuse: ReuseReport | str | None
     seed: int
     progress: Callable[[str, float], None]
 

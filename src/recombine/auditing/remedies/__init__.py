@@ -84,6 +84,8 @@ def _for_split(evidence: AuditEvidence, forecast: SplitForecast | str) -> Iterat
 def _for_structure(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> Iterator[Remedy]:
     """What the inside of the model calls for."""
     framework = evidence.run.framework
+    if findings["lazy_finetuning"].holds is True and framework in {"torch", "jax"}:
+        yield training_remedies.rescale_weights(framework)
     if findings["mixed_connectivity"].holds is True and evidence.cause is None:
         yield training_remedies.weighted_activity(framework)
     interaction = findings["cross_interaction"]

@@ -1,4 +1,4 @@
-"""Remedies that change the loss: another loss, or a penalty."""
+"""Remedies that change training: another loss, a penalty, or smaller weights at its start."""
 
 from __future__ import annotations
 
@@ -54,6 +54,17 @@ def cross_hessian(framework: str) -> Remedy:
         "penalise interaction across slots of the input",
         "Slots whose effects do not depend on each other can be exchanged one by one.",
         cross_hessian_code(framework),
+    )
+
+
+def rescale_weights(framework: str) -> Remedy:
+    """For finetuned models that kept everything they knew."""
+    return Remedy(
+        "rescale_weights",
+        "shrink the pretrained weights before finetuning",
+        "Finetuning kept the representation as it was. With smaller weights it selects what the new task needs, which "
+        "takes fewer rows (Lippl & Lindsey 2024). Try 0.5, 0.25 and 0.125 on a validation split.",
+        rescale_code(framework),
     )
 
 
@@ -145,5 +156,17 @@ def cross_hessian_code(framework: str) -> str:
         parts = x.reshape(len(x), slots, -1)  # (batch, slots, width)
         decoder = lambda z: jax.vmap(net)(z.reshape(len(z), -1))
         loss = loss + 1e-3 * cross_hessian(decoder, parts, key=jax.random.key(0))
+        """
+    )
+
+
+def rescale_code(framework: str) -> str:
+    """A smaller copy of the pretrained model."""
+    where = "recombine.torch" if framework == "torch" else "recombine.remedies"
+    return lines(
+        f"""
+        from {where} import rescale
+
+        net = rescale(net, 0.25)  # the pretrained net; then finetune it as before
         """
     )

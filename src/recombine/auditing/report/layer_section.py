@@ -1,4 +1,4 @@
-"""Inside the model: what its layers hold, its weights by module, and how its slots interact."""
+"""Inside the model: what its layers hold, its weights by module, how its slots interact, what finetuning kept."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def layer_sentence(report: AuditReport) -> str:
 
 
 def layer_section(report: AuditReport) -> list[Block]:
-    """Layers in figures and numbers, weight maps, and the interaction of slots: what there is of them."""
+    """Layers in figures and numbers, weight maps, interaction of slots, what finetuning kept: what there is of them."""
     blocks: list[Block] = [
         picture for picture in (layer_figure(report), geometry_figure(report)) if picture is not None
     ]
@@ -60,6 +60,8 @@ def layer_section(report: AuditReport) -> list[Block]:
             "intervals. The order of interaction is the first at which nothing crosses."
         )
         blocks.append(Details("Interaction of slots", [text, Code(str(report.profile))]))
+    if report.reuse is not None:
+        blocks.append(Details("What finetuning kept, layer by layer", report.reuse.comparison()))
     return blocks
 
 
