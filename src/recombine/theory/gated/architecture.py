@@ -1,8 +1,9 @@
 """From a gated architecture to the norm that gradient descent minimises in it.
 
-Gradient descent on a classification loss ends, in direction, at `min |theta|²` over all parameters that meet the margins.
-In the space of functions this is `min R(beta)` with `R(beta) = min { |theta|² : the network computes beta }`. `R` depends
-on depth, on which units share a gate and on whether the readout is gated; it is convex in the rows below that say so.
+Gradient descent on a classification loss ends, in direction, at `min |theta|²` over all parameters that meet the
+margins. In the space of functions this is `min R(beta)` with `R(beta) = min { |theta|² : the network computes beta
+}`. `R` depends on depth, on which units share a gate and on whether the readout is gated; it is convex in the rows
+below that say so.
 
 | architecture | R | convex |
 |---|---|---|
@@ -17,8 +18,8 @@ on depth, on which units share a gate and on whether the readout is gated; it is
 | parallel chains, depth L | `L sum_h |zeta_h|^(2/L)` | up to depth 2 |
 | anything else | only as the minimum over parameters | no |
 
-**Reference:** Lippl, Abbott and Chung, The implicit bias of gradient descent on generalized gated linear networks, 2022,
-arXiv 2202.02649.
+**Reference:** Lippl, Abbott and Chung, The implicit bias of gradient descent on generalized gated linear networks,
+2022, arXiv 2202.02649.
 """
 
 from __future__ import annotations
@@ -92,11 +93,15 @@ class GatedArchitecture:
         if not self.layers or not all(isinstance(layer, GatedLayer) for layer in self.layers):
             raise InputError("layers", self.layers, "at least one GatedLayer")
         if self.layers[-1].units != 1:
-            raise InputError("layers", f"a readout of {self.layers[-1].units} units", "one unit in the last layer")
+            raise InputError(
+                "layers", f"a readout of {self.layers[-1].units} units", "one unit in the last layer"
+            )
         before = self.inputs
         for layer in self.layers:
             if layer.wiring == "one to one" and layer.units != before:
-                raise InputError("units", layer.units, f"{before}, as many as in the layer before, if one to one")
+                raise InputError(
+                    "units", layer.units, f"{before}, as many as in the layer before, if one to one"
+                )
             before = layer.units
 
     @property
@@ -122,20 +127,18 @@ class ImplicitNorm:
     """`R(beta)` of an architecture.
 
     - `formula`: in words of the table in this module.
-    - `convex`: whether minimising it under margins is a convex programme.
+    - `convex`: whether minimising it under margins is a convex programme, which `solve_architecture` solves.
     - `shape`: of the coefficients that `value` takes; empty if there is no closed form.
-    - `programme`: the function of `recombine.theory.gated` that solves it, if there is one.
     - `reason`: why it is not convex.
     """
 
     formula: str
     convex: bool = True
     shape: tuple[int, ...] = ()
-    programme: str = ""
     reason: str = ""
     measure: Callable[[Array], float] | None = field(default=None, repr=False, compare=False)
 
-    def value(self, coefficients: Float[Array, "..."]) -> float:
+    def value(self, coefficients: Float[Array, ...]) -> float:
         """The smallest `|theta|²` with these coefficients.
 
         ```python
@@ -163,7 +166,6 @@ def _linear(a: GatedArchitecture) -> ImplicitNorm | None:
     return ImplicitNorm(
         formula,
         shape=(a.inputs,),
-        programme="margin_machine",
         measure=lambda beta: float(L * np.linalg.norm(beta) ** (2 / L)),
     )
 
@@ -174,7 +176,6 @@ def _one_layer(a: GatedArchitecture) -> ImplicitNorm | None:
     return ImplicitNorm(
         "sum_c |beta_c|²",
         shape=(a.layers[0].contexts, a.inputs),
-        programme="margin_machine",
         measure=lambda beta: float((beta**2).sum()),
     )
 
@@ -187,13 +188,11 @@ def _two_layers(a: GatedArchitecture) -> ImplicitNorm | None:
         return ImplicitNorm(
             "2 |(beta_c)_c|",
             shape=(first.contexts, a.inputs),
-            programme="margin_machine",
             measure=lambda beta: float(2 * np.linalg.norm(beta)),
         )
     return ImplicitNorm(
         "2 sum_h |zeta_h|",
         shape=(first.units, first.contexts, a.inputs),
-        programme="min_group_norm_machine",
         measure=lambda zeta: float(2 * np.linalg.norm(zeta.reshape(len(zeta), -1), axis=1).sum()),
     )
 
@@ -211,7 +210,6 @@ def _gated_readout(a: GatedArchitecture) -> ImplicitNorm | None:
             return ImplicitNorm(
                 "2 |Z|_*",
                 shape=shape,
-                programme="nuclear_norm_machine",
                 measure=lambda Z: float(2 * np.linalg.svd(Z, compute_uv=False).sum()),
             )
         return ImplicitNorm(
@@ -233,7 +231,9 @@ def _gated_readout(a: GatedArchitecture) -> ImplicitNorm | None:
 def _bounded_rank(Z: Array, rank: int) -> float:
     sizes = np.linalg.svd(Z, compute_uv=False)
     if sizes[rank:].sum() > 1e-9 * max(sizes[0], 1e-300):
-        raise InputError("coefficients", f"a matrix of rank above {rank}", f"rank {rank}, which the units can compute")
+        raise InputError(
+            "coefficients", f"a matrix of rank above {rank}", f"rank {rank}, which the units can compute"
+        )
     return float(2 * sizes[:rank].sum())
 
 
@@ -251,7 +251,6 @@ def _chains(a: GatedArchitecture) -> ImplicitNorm | None:
             f"{L} sum_d |beta_d|^(2/{L})" if L > 2 else "2 sum_d |beta_d|",
             convex=convex,
             shape=(a.inputs,),
-            programme="min_group_norm_machine" if convex else "",
             reason=reason,
             measure=lambda beta: float(L * (np.abs(beta) ** (2 / L)).sum()),
         )

@@ -2,9 +2,9 @@
 
 A hard margin has bounds 0 and infinity, a soft margin 0 and its cost, regression none. Block principal pivoting guesses
 which variables are at a bound, solves for the others, and exchanges all that are on the wrong side; from a good guess
-it takes two or three rounds of one Cholesky factorisation each. Where blocks stop helping, one variable is exchanged at a
-time, which cannot cycle if `Q` is positive definite; where rounding makes it singular, an interior-point method takes
-over.
+it takes two or three rounds of one Cholesky factorisation each. Where blocks stop helping, one variable is exchanged
+at a time, which cannot cycle if `Q` is positive definite; where rounding makes it singular, an interior-point method
+takes over.
 
 **Reference:** Júdice and Pires, A block principal pivoting algorithm for large-scale strictly monotone linear
 complementarity problems, 1994.
@@ -76,7 +76,10 @@ def solve_bounded(
         right = t - Q[:, at_high] @ values[at_high] if at_high.any() else t
         if free.any():
             index = np.flatnonzero(free)
-            factor = linalg.cho_factor(Q[np.ix_(index, index)], lower=True, check_finite=False)
+            try:
+                factor = linalg.cho_factor(Q[np.ix_(index, index)], lower=True, check_finite=False)
+            except linalg.LinAlgError:
+                break
             values[index] = linalg.cho_solve(factor, right[index], check_finite=False)
         gradient = Q @ values - t
         slack_a = tolerance * max(1e-300, float(np.abs(values).max(initial=0.0)))

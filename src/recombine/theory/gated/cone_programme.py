@@ -1,4 +1,4 @@
-"""The same programmes as second-order cone programmes, by Clarabel: a second route, and the direct one for small problems."""
+"""The same programmes as second-order cone programmes, by Clarabel: the direct route, for small problems."""
 
 from __future__ import annotations
 

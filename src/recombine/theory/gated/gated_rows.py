@@ -1,7 +1,7 @@
 """Rows of data with the context of every unit, and the sums over contexts that all programmes need.
 
-A gated unit picks one of its weight vectors by the row's context. `contexts[i, h]` is the number of the vector that unit
-`h` uses for row `i`, or `OFF` (-1) if the unit is silent there, as a rectified unit below its threshold.
+A gated unit picks one of its weight vectors by the row's context. `contexts[i, h]` is the number of the vector that
+unit `h` uses for row `i`, or `OFF` (-1) if the unit is silent there, as a rectified unit below its threshold.
 """
 
 from __future__ import annotations
@@ -57,18 +57,24 @@ class GatedRows:
         x = finite("inputs", inputs, ndim=2)
         found = np.asarray(contexts)
         if found.ndim != 2 or len(found) != len(x) or found.shape[1] == 0:
-            raise InputError("contexts", found.shape, f"(rows, units) with {len(x)} rows and at least one unit")
+            raise InputError(
+                "contexts", found.shape, f"(rows, units) with {len(x)} rows and at least one unit"
+            )
         if found.dtype == bool:
             found = np.where(found, 0, OFF)
         if not np.issubdtype(found.dtype, np.integer):
-            raise InputError("contexts", str(found.dtype), "whole numbers, or truth values for units that are on or off")
+            raise InputError(
+                "contexts", str(found.dtype), "whole numbers, or truth values for units that are on or off"
+            )
         smallest, largest = int(found.min(initial=OFF)), int(found.max(initial=OFF))
         n = max(1, largest + 1) if n_contexts is None else n_contexts
         if smallest < OFF or not largest < n <= MAX_CONTEXTS:
             expected = f"numbers from -1 (silent) to {min(n, MAX_CONTEXTS) - 1}"
             raise InputError("contexts", f"{smallest} to {largest}", expected)
         if found.size * n > MAX_INDICATOR:
-            raise InputError("contexts", f"{found.size * n:,} entries", f"rows x units x contexts up to {MAX_INDICATOR:,}")
+            raise InputError(
+                "contexts", f"{found.size * n:,} entries", f"rows x units x contexts up to {MAX_INDICATOR:,}"
+            )
         indicator = np.zeros((*found.shape, n))
         row, unit = np.nonzero(found != OFF)
         indicator[row, unit, found[row, unit]] = 1.0
@@ -124,3 +130,39 @@ class GatedRows:
             expected = (self.units, self.n_contexts, self.inputs.shape[1])
             raise InputError("weights", weights.shape, f"(units, contexts, inputs), here {expected}")
         return np.asarray(self.scores(weights).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalRows:
+    """Inputs as units of their own, for diagonal networks: the group norm is then the l1 norm."""
+
+    inputs: Float[Array, "rows inputs"]
+
+    @property
+    def units(self) -> int:
+        """One per input."""
+        return self.inputs.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def squared_sizes(self) -> Float[Array, " rows"]:
+        """Squared norms of the rows."""
+        return np.asarray(np.square(self.inputs).sum(axis=1))
+
+    def kernel(self, scales: Float[Array, " units"]) -> Float[Array, "rows rows"]:
+        """`sum_d scales_d x_d x_d'`."""
+        return np.asarray((self.inputs * scales) @ self.inputs.T)
+
+    def sums(self, coefficients: Float[Array, " rows"]) -> Float[Array, "units 1 1"]:
+        """The weighted sum of the rows."""
+        return np.asarray((coefficients @ self.inputs)[:, None, None])
+
+    def scores(self, weights: Float[Array, "units 1 1"]) -> Float[Array, "rows units"]:
+        """What every input contributes."""
+        return np.asarray(self.inputs * weights[:, 0, 0])
+
+    def predict(self, weights: Float[Array, "units 1 1"]) -> Float[Array, " rows"]:
+        """The weighted sum of the inputs."""
+        return np.asarray(self.inputs @ weights[:, 0, 0])

@@ -7,8 +7,8 @@ The norm is `R = sum_h |zeta_h|`, where `zeta_h` holds all weight vectors of uni
     regression    min R                 with  f(x_i) = y_i
 
 All are solved in the scales of the units, by multiple-kernel learning: `R = min over s >= 0 of sum_h (|zeta_h|² / s_h +
-s_h) / 2`, so that for given scales `s` the machine is an ordinary one with the kernel `sum_h s_h K_h`. Its optimal value
-`J(s)` is convex; with dual weights `a` and `g_h = sum_i a_i y_i phi_h(x_i)`
+s_h) / 2`, so that for given scales `s` the machine is an ordinary one with the kernel `sum_h s_h K_h`. Its optimal
+value `J(s)` is convex; with dual weights `a` and `g_h = sum_i a_i y_i phi_h(x_i)`
 
     dJ/ds_h = -|g_h|² / 2,        d²J/ds_h ds_k = u_h' Q⁻¹ u_k  on the support vectors,   u_h = Q_h a,
 
@@ -26,7 +26,7 @@ from jaxtyping import Float
 
 from recombine.errors import InputError
 from recombine.theory.gated.bounded_programme import BoundedSolution, solve_bounded
-from recombine.theory.gated.gated_rows import Array, GatedRows
+from recombine.theory.gated.gated_rows import Array, DiagonalRows, GatedRows
 from recombine.theory.penalties import finite
 
 Kind = Literal["hard margin", "soft margin", "regression"]
@@ -84,7 +84,7 @@ class GroupMachine:
 
 
 def min_group_norm_machine(
-    rows: GatedRows,
+    rows: GatedRows | DiagonalRows,
     targets: Float[Array, " rows"],
     *,
     kind: Kind = "hard margin",
@@ -101,7 +101,8 @@ def min_group_norm_machine(
     - `cost`: of one unit of slack, for the soft margin.
     - `tolerance`: the relative duality gap at which to stop.
     - `start`: the machine of a similar problem, for example with fewer units or rows.
-    - `reweighting`: multiply each scale by `|g_h|` instead of Newton's method. It needs no Hessian and many more rounds.
+    - `reweighting`: multiply each scale by `|g_h|` instead of Newton's method. It needs no Hessian and many more
+        rounds.
 
     **Raises:** `InseparableError` with a certificate if no weights meet a hard margin.
 
@@ -147,7 +148,7 @@ class _Point:
 
 @dataclass(frozen=True, eq=False)
 class _Inner:
-    rows: GatedRows
+    rows: GatedRows | DiagonalRows
     y: Array
     kind: Kind
     cost: float
@@ -219,7 +220,7 @@ class _Inner:
         now = point.value + scales.sum() / 2
         length = 1.0
         while length > 1e-8:
-            candidate = scales + length * direction
+            candidate = np.maximum(scales + length * direction, 1e-12 * float(scales.max()))
             new = self.at(candidate, point)
             if new.value + candidate.sum() / 2 <= now + 1e-4 * length * slope:
                 return self.rescaled(candidate, new)
@@ -262,7 +263,9 @@ class _Inner:
         elif self.kind == "regression":
             off = np.abs(self.rows.predict(point.sums * scales[:, None, None]) - self.y).max()
             if off > INSEPARABLE * np.abs(self.y).max():
-                raise InputError("targets", f"{len(self.y)} values", "targets that the units can produce together")
+                raise InputError(
+                    "targets", f"{len(self.y)} values", "targets that the units can produce together"
+                )
 
 
 class InseparableError(InputError):
@@ -309,7 +312,7 @@ def check_cost(kind: str, cost: float | None) -> float | None:
     return None if cost is None else float(cost)
 
 
-def _first_scales(rows: GatedRows, start: GroupMachine | None) -> Array:
+def _first_scales(rows: GatedRows | DiagonalRows, start: GroupMachine | None) -> Array:
     """Equal scales, or those of a similar machine; new units start at the mean of the others."""
     if start is None:
         return np.full(rows.units, 1.0 / rows.units)

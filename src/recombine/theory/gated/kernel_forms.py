@@ -1,4 +1,5 @@
-"""Machines whose norm is an l2 norm, as kernels: one gated layer, two l2 norms of two layers, and the published variant.
+"""Machines whose norm is an l2 norm, as kernels: one gated layer, two l2 norms of two layers, and the published
+variant.
 
 With units `h` of `C` contexts each and inner products `<x, x'>`:
 
@@ -6,11 +7,12 @@ With units `h` of `C` contexts each and inner products `<x, x'>`:
 |---|---|
 | one layer, one gate: `sum_c |beta_c|²` | `<x, x'> 1[c = c']` |
 | weights of units: `sum_hc |zeta_hc|²` | `<x, x'> sum_h 1[c_h = c_h']` |
-| effective weights, mean over all joint contexts of `|sum_h zeta_h,c_h|²` | `<x, x'> (1 + sum_h (C 1[c_h = c_h'] - 1))` |
-| as coded for the published tables, with the units' own groups | `<x, x'> (H/C + sum_h (1[c_h = c_h'] - 1/C) / C²)` |
+| effective weights: mean over joint contexts of `|sum_h zeta_h,c_h|²` | `<x, x'> (1 + sum_h (C 1[c_h = c_h'] - 1))` |
+| as coded for the published tables | `<x, x'> (H/C + sum_h (1[c_h = c_h'] - 1/C) / C²)` |
 
 The last one weights deviations of a unit's weight vectors from their mean `C² H` times more than the effective weights
-do. It serves only to compare with published numbers.
+do (`published_l2_kernel`). It serves only to compare with published numbers, and so do the published groups of weight
+vectors (`published_groups`), which mix units.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from recombine.theory.gated.group_margin import (
     check_labels,
 )
 
-Form = Literal["joint", "units", "effective", "as coded"]
+Form = Literal["joint", "units", "effective"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
@@ -46,7 +48,7 @@ def context_kernel(
 
     **Arguments:**
 
-    - `form`: `"joint"` (one layer whose context is that of all units together), `"units"`, `"effective"` or `"as coded"`.
+    - `form`: `"joint"` (one layer whose context is that of all units together), `"units"` or `"effective"`.
 
     ```python
     >>> import numpy as np
@@ -59,7 +61,9 @@ def context_kernel(
     """
     other = rows if others is None else others
     if rows.indicator.shape[1:] != other.indicator.shape[1:]:
-        raise InputError("others", other.indicator.shape[1:], f"as many units and contexts, {rows.indicator.shape[1:]}")
+        raise InputError(
+            "others", other.indicator.shape[1:], f"as many units and contexts, {rows.indicator.shape[1:]}"
+        )
     same = rows.pieces @ other.pieces.T
     products = rows.gram if others is None else rows.inputs @ other.inputs.T
     H, C = rows.units, rows.n_contexts
@@ -67,11 +71,48 @@ def context_kernel(
         "joint": lambda same: (same >= H).astype(float),
         "units": lambda same: same,
         "effective": lambda same: 1 + C * same - H,
-        "as coded": lambda same: H / C + (same - H / C) / C**2,
     }
     if form not in weigh:
         raise InputError("form", form, f"one of {', '.join(FORMS)}")
     return np.asarray(products * weigh[form](same))
+
+
+def published_groups(rows: GatedRows) -> GatedRows:
+    """The same rows with weight vectors grouped as in the published programmes, which read an array in the wrong order.
+
+    Vector `c` of unit `h` has number `k = h C + c` and should be in group `h`; it is in group `k mod H`.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory.gated import GatedRows, published_groups
+    >>> published_groups(GatedRows.of(np.ones((1, 1)), [[0, 1, 1]], n_contexts=2)).indicator[0].tolist()
+    [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
+
+    ```
+    """
+    n, H, C = rows.indicator.shape
+    return GatedRows(rows.inputs, rows.pieces.reshape(n, C, H).transpose(0, 2, 1).copy())
+
+
+UNPENALISED = 1e6
+"""How much cheaper directions without a penalty are than the others; see `published_l2_kernel`."""
+
+
+def published_l2_kernel(rows: GatedRows, others: GatedRows | None = None) -> Float[Array, "rows others"]:
+    """The kernel of the l2 norm as coded, for any groups of weight vectors.
+
+    The norm is `(C/H) |M|² + C² sum |zeta - m|²` with group means `m` and their sum `M`. Differences between group
+    means cost nothing. With the units' own groups they do not change the function either; with the published groups
+    they do, so that this is the limit of a very small penalty on them.
+    """
+    other = rows if others is None else others
+    H, C = rows.units, rows.n_contexts
+    mean = np.kron(np.eye(H), np.full((C, C), 1 / C))  # onto group means
+    total = np.full((H * C, H * C), 1 / (H * C))
+    # On the three orthogonal subspaces: |zeta - m|² costs C², |M|² = H |mean part|² / C costs C/H, differences nothing.
+    inverse = (np.eye(H * C) - mean) / C**2 + total + UNPENALISED * (mean - total)
+    products = rows.gram if others is None else rows.inputs @ other.inputs.T
+    return np.asarray(products * (rows.pieces @ inverse @ other.pieces.T))
 
 
 @dataclass(frozen=True, eq=False)
