@@ -22,11 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Real
-from scipy.optimize import nnls
 
 from recombine.errors import InputError
+from recombine.theory.gated.bounded_programme import solve_bounded
 
 Array = np.ndarray
+_RIDGE = 1e-12  # relative to the mean diagonal, so that dependent gradients have a factor
 
 
 def group_size(parts: Float[Array, "units contexts inputs"]) -> float:
@@ -82,28 +83,44 @@ def norm_ratio(
     return 1 / (margin * smallest) if margin > 0 else float("nan")
 
 
-def kkt_residual(weights: Float[Array, " parameters"], gradients: Float[Array, "rows parameters"]) -> float:
+def kkt_residual(
+    gram: Float[Array, "rows rows"], slopes: Float[Array, " rows"], squared_norm: float
+) -> float:
     """How much of the parameters is not a non-negative combination of the gradients of `y f` on the training rows.
 
-    At the limit the parameters are such a combination, with weight on the rows of smallest margin. The combination is
-    found by non-negative least squares; 0 if it is exact, 1 if the gradients explain nothing.
+    At the limit the parameters are such a combination, with weight on the rows of smallest margin. It is found by
+    non-negative least squares, from inner products alone: nets have more parameters than would fit row by row.
+
+    **Arguments:**
+
+    - `gram`: inner products of the gradients of `y f` between rows.
+    - `slopes`: inner products of the gradients with the parameters; for a net of degree L they are `L y f`.
+    - `squared_norm`: of the parameters.
+
+    **Returns:**
+
+    The norm of what is left relative to that of the parameters: 0 if nothing is, 1 if the gradients explain nothing.
 
     ```python
     >>> import numpy as np
     >>> from recombine.metrics import kkt_residual
-    >>> kkt_residual(np.array([1.0, 1.0]), np.eye(2)), kkt_residual(np.array([-1.0, 0.0]), np.eye(2))
-    (0.0, 1.0)
+    >>> round(kkt_residual(np.eye(2), np.array([1.0, 1.0]), 2.0), 4)
+    0.0
+    >>> kkt_residual(np.eye(2), np.array([-1.0, 0.0]), 1.0)
+    1.0
 
     ```
     """
-    theta = np.asarray(weights, dtype=np.float64)
-    rows = np.asarray(gradients, dtype=np.float64)
-    if rows.ndim != 2 or theta.shape != rows.shape[1:]:
-        raise InputError("gradients", rows.shape, f"(rows, {theta.size})")
-    size = float(np.linalg.norm(theta))
-    if not np.isfinite(rows).all() or not np.isfinite(size) or size == 0:
-        raise InputError("weights", "zeros, NaN or infinity", "finite parameters that are not all zero")
-    return float(nnls(rows.T, theta)[1] / size)
+    Q, t = np.asarray(gram, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
+    if t.ndim != 1 or Q.shape != (len(t), len(t)):
+        raise InputError("gram", Q.shape, f"{len(t)} x {len(t)}, as many rows as slopes")
+    if not (np.isfinite(Q).all() and np.isfinite(t).all() and 0 < squared_norm < np.inf):
+        expected = "finite numbers of a net with weights"
+        raise InputError("gram, slopes, squared_norm", "NaN, infinity or zero", expected)
+    ridged = Q + _RIDGE * float(np.trace(Q)) / len(Q) * np.eye(len(Q))
+    found = solve_bounded(ridged, t).values
+    left = squared_norm - 2 * float(t @ found) + float(found @ Q @ found)
+    return float(np.sqrt(max(0.0, left) / squared_norm))
 
 
 def balancedness(incoming: Float[Array, "units ..."], readout: Float[Array, " units"]) -> float:
