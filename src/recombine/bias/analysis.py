@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -78,6 +79,8 @@ def implicit_bias_report(
     if others is None and other_targets is not None:
         raise InputError("other_targets", "labels", "other rows that they belong to")
     compared = read_layer(model, _mixtures(inputs, seed) if others is None else others, layer=seen.name)
+    if seen.weights is None:  # probabilities of training rows may be too close to 0 and 1 to tell the scores
+        seen = replace(seen, weights=compared.weights)
     if len(compared.inputs) > MAX_COMPARED:
         raise InputError("others", f"{len(compared.inputs)} rows", f"at most {MAX_COMPARED}")
     tell(0.1)

@@ -17,6 +17,8 @@ MIN_SILENT = 1e-4
 """Share of exact zeros from which a layer that is never negative counts as rectified."""
 SAME = 1e-3
 """Relative error up to which weights are those that produced the activities."""
+SATURATED = 1e-6
+"""Probabilities closer than this to 0 or 1 do not tell the score behind them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,22 +126,47 @@ def _weights(model: Model, layer: str, received: Array, own: Array, outputs: Arr
     if chain is None or len(chain) < 2:
         return None
     incoming, outgoing = list(chain.values())[-2:]
-    if incoming.shape != (received.shape[1], own.shape[1]) or outgoing.shape != (
-        own.shape[1],
-        outputs.shape[1],
-    ):
+    if incoming.shape != (received.shape[1], own.shape[1]) or len(outgoing) != own.shape[1]:
         return None
     incoming, outgoing = incoming.astype(np.float64), outgoing.astype(np.float64)
     before = received @ incoming
     on = own > 0
     # Where a unit is on, its activity is its input plus its bias; a unit that is never on has none to find.
     bias = np.where(on.any(axis=0), ((own - before) * on).sum(axis=0) / np.maximum(on.sum(axis=0), 1), 0.0)
-    output_bias = (outputs - own @ outgoing).mean(axis=0)
-    rebuilt = np.maximum(before + bias, 0) * on, own @ outgoing + output_bias
-    for made, true in zip(rebuilt, (own, outputs), strict=True):
-        if np.abs(made - true).max() > SAME * max(float(np.abs(true).max()), 1e-300):
-            return None
+    rebuilt = np.maximum(before + bias, 0) * on
+    if np.abs(rebuilt - own).max() > SAME * float(np.abs(own).max()):
+        return None
+    output_bias = _output_bias(own @ outgoing, outputs)
+    if output_bias is None:
+        return None
     return LayerWeights(np.concatenate([incoming, bias[None]]), outgoing, output_bias)
+
+
+def _output_bias(readout: Array, outputs: Array) -> Array | None:
+    """The readout's bias, if the outputs are the readout plus a bias, or the probabilities that it gives."""
+    for scores in _scores_behind(outputs, readout.shape[1]):
+        usable = np.isfinite(scores).all(axis=1)
+        if scores.shape != readout.shape or not usable.any():
+            continue
+        left = (scores - readout)[usable]
+        if scores is not outputs and left.shape[1] > 1:
+            left = left - left.mean(axis=1, keepdims=True)  # log-probabilities leave a constant per row open
+        spread = float(np.abs(left - left.mean(axis=0)).max())
+        if spread <= SAME * max(1.0, float(np.abs(readout[usable]).max())):
+            return np.asarray(left.mean(axis=0))
+    return None
+
+
+def _scores_behind(outputs: Array, columns: int) -> list[Array]:
+    """The outputs themselves, and the scores behind them if they are probabilities; not finite where saturated."""
+    if not ((outputs >= 0).all() and (outputs <= 1).all()):
+        return [outputs]
+    logs = np.log(np.maximum(outputs, 1e-300))
+    if outputs.shape[1] > 2 or columns == 2:
+        return [outputs, np.where((outputs > SATURATED).all(axis=1, keepdims=True), logs, np.nan)]
+    first = outputs[:, -1:]  # of the second class
+    inside = (first > SATURATED) & (first < 1 - SATURATED)
+    return [outputs, np.where(inside, logs[:, -1:] - np.log(np.maximum(1 - first, 1e-300)), np.nan)]
 
 
 def as_labels(targets: Any, rows: int) -> tuple[Array, Sequence[Any]]:

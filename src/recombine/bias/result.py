@@ -233,7 +233,7 @@ class BiasReport(Report):
                 "What explains its predictions", [Table(columns, rows), Only("page", [Bullets(explained)])]
             ),
             Section("Distance to the limit of training", self._distance_blocks()),
-            Section("Agreement", [self._picture()], where="page"),
+            Section("Agreement with the model", [self._picture()], where="page"),
         ]
         if self.notes:
             sections.append(Section("Keep in mind", [Bullets(self.notes)]))
