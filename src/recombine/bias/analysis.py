@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -71,6 +71,8 @@ def implicit_bias_report(
     ```
     """
     tell = progress or (lambda share: None)
+    for field, given in (("inputs", inputs), ("others", others)):
+        _check_finite(field, given)
     seen = read_layer(model, inputs, layer=layer)
     n = len(seen.inputs)
     if not MIN_ROWS <= n <= MAX_ROWS:
@@ -109,6 +111,13 @@ def implicit_bias_report(
         contexts=_contexts(seen, compared, rows, found[1]),
         notes=tuple(dict.fromkeys([*seen.notes, *_notes(seen, len(classes), distance is None)])),
     )
+
+
+def _check_finite(field: str, rows: Any) -> None:
+    """Refuses NaN before a model sees it, since every framework complains in its own way."""
+    array = None if rows is None or isinstance(rows, Mapping | tuple) else np.asarray(rows)
+    if array is not None and array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError(field, "NaN or infinity", "finite numbers")
 
 
 def _mixtures(inputs: Any, seed: int) -> Array:

@@ -66,9 +66,16 @@ def distance_to_limit(layer: RectifiedLayer, train: Array, labels: Float[Array, 
     readout = found.outgoing[:, 0] if one else found.outgoing[:, 1] - found.outgoing[:, 0]
     bias = float(found.output_bias[0]) if one else float(found.output_bias[1] - found.output_bias[0])
     x, gates, hidden = layer.inputs[train], layer.gates[train], layer.activities[train]
+    alive = gates.any(axis=0)
+    # A unit that is silent for every training row has no gradient: training leaves it as it is, and so does its limit.
+    incoming, readout, gates, hidden = (
+        found.incoming[:, alive],
+        readout[alive],
+        gates[:, alive],
+        hidden[:, alive],
+    )
     outputs = hidden @ readout
-    parts = (found.incoming * readout).T[:, None, :]  # (units, 1, inputs)
-    size = group_size(parts)
+    size = group_size((incoming * readout).T[:, None, :]) if alive.any() else 0.0
     if not size > 0:
         return None
     machine, hard = fit_gates(GatedRows.of(x, gates), labels)
@@ -76,13 +83,13 @@ def distance_to_limit(layer: RectifiedLayer, train: Array, labels: Float[Array, 
         return None
     on = gates.astype(np.float64)
     gram = (x @ x.T) * ((on * readout**2) @ on.T) + hidden @ hidden.T
-    squared = float((found.incoming**2).sum() + (readout**2).sum())
+    squared = float((incoming**2).sum() + (readout**2).sum())
     return Distance(
         ratio=norm_ratio(outputs, labels, size, machine.bound),
         margin=normalised_margin(outputs, labels, size),
         best_margin=1 / machine.norm,
         residual=kkt_residual(gram * np.outer(labels, labels), 2 * labels * outputs, squared),
-        imbalance=balancedness(found.incoming.T, readout),
-        dead=int((~gates.any(axis=0)).sum()),
+        imbalance=balancedness(incoming.T, readout),
+        dead=int((~alive).sum()),
         bias_share=abs(bias) / max(float(np.abs(outputs).mean()) + abs(bias), 1e-300),
     )
