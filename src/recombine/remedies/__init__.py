@@ -17,6 +17,7 @@ from recombine.remedies.capacity import capacity, capacity_of
 from recombine.remedies.consistency import compositional_consistency, matched_distance
 from recombine.remedies.curricula import add_single_factors
 from recombine.remedies.forced_rendering import ForcedRendering, forced_rendering
+from recombine.remedies.group_norm import group_norm_of, shrink_groups
 from recombine.remedies.interaction import (
     attention_interaction,
     compositional_contrast,
@@ -48,6 +49,7 @@ __all__ = [
     "entropy_of",
     "flatness",
     "forced_rendering",
+    "group_norm_of",
     "head_mean_weight",
     "jacobian_activity",
     "l1",
@@ -66,6 +68,7 @@ __all__ = [
     "rescale",
     "rescaled_rate",
     "search_rescaling",
+    "shrink_groups",
     "spectrum_entropy",
     "variance_of",
     "weighted_activity",

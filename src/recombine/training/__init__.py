@@ -7,6 +7,7 @@ from recombine.training.recipe import Noise, Optimiser, Penalty, Recipe, Schedul
 if TYPE_CHECKING:
     from recombine.training.descent import Descended, descend
     from recombine.training.loop import Fitted, fit
+    from recombine.training.proximal import ProximalDescent, descend_proximal
     from recombine.training.stages import TrainingStage, fit_in_stages
 
 __all__ = [
@@ -15,12 +16,14 @@ __all__ = [
     "Noise",
     "Optimiser",
     "Penalty",
+    "ProximalDescent",
     "Recipe",
     "Schedule",
     "TrainingStage",
     "adam",
     "adamw",
     "descend",
+    "descend_proximal",
     "fit",
     "fit_in_stages",
     "sgd",
@@ -36,6 +39,10 @@ def __getattr__(name: str) -> Any:
         from recombine.training import descent
 
         return getattr(descent, name)
+    if name in {"descend_proximal", "ProximalDescent"}:
+        from recombine.training import proximal
+
+        return getattr(proximal, name)
     if name in {"fit_in_stages", "TrainingStage"}:
         from recombine.training import stages
 

@@ -189,10 +189,19 @@ def test_the_number_of_images_is_unknown_outside_the_range_that_was_run():
     assert np.isnan(images_needed(images, np.array([0.2, 0.1, 0.05])))
 
 
-def test_data_that_never_suffice_leave_the_claim_open():
-    found = verdict("20", published() | scaling(stripes=3.5, everywhere=3.0))
+def test_data_needed_that_grow_faster_with_stripes_contradict_the_claim():
+    assert verdict("20", published() | scaling(stripes=3.5, everywhere=3.0)).name == "contradicted"
+
+
+def test_errors_that_do_not_fall_with_data_leave_the_claim_open():
+    worse = {
+        name: Arm(arm.seeds, arm.status, arm.values | {"held_out_error": 1 / arm["held_out_error"]}, arm.curves)
+        for name, arm in scaling(stripes=1.0, everywhere=3.0).items()
+        if "stripes" in name
+    }
+    found = verdict("20", published() | worse)
     assert (found.name, found.n_seeds) == ("open", 0)
-    assert any("enough data" in reason for reason, _ in found.excluded)
+    assert any("error falls with data" in reason for reason, _ in found.excluded)
 
 
 def depths(lost, failure):

@@ -10,6 +10,7 @@
 | `forced_rendering`, `RenderNet`, `RenderLayer`, `FactorCanvas` | nets that draw every factor by itself |
 | `spectrum_entropy`, `flatness` | penalties that make them draw stripes |
 | `attention_interaction`, `compositional_contrast`, `cross_hessian` | penalties on interaction between slots |
+| `shrink_groups` | after every step: drops features that no task needs, for all tasks |
 | `capacity` | the KL term of a variational autoencoder of slots |
 | `rescale`, `rescaled_rate`, `search_rescaling` | shrinks pretrained weights before finetuning |
 | `attention_interaction_of`, ..., names that end in `_of` | the arithmetic on tensors |
@@ -32,6 +33,7 @@ from recombine.models.torch.watch import Watch
 from recombine.remedies.activity import activity_of, pushed_activity_of, weighted_activity_of
 from recombine.remedies.canvas_penalties import entropy_of, variance_of
 from recombine.remedies.capacity import capacity_of
+from recombine.remedies.group_norm import group_norm_of, shrink_groups
 from recombine.remedies.jacobian import noise_level, penalty_weight
 from recombine.remedies.rescaling import RescalingSearch, rescaled_rate, search_rescaling
 from recombine.remedies.torch.activity import activity, weighted_activity
@@ -70,6 +72,7 @@ __all__ = [
     "entropy_of",
     "flatness",
     "forced_rendering",
+    "group_norm_of",
     "jacobian_activity",
     "l1",
     "l1_of",
@@ -86,6 +89,7 @@ __all__ = [
     "rescale",
     "rescaled_rate",
     "search_rescaling",
+    "shrink_groups",
     "spectrum_entropy",
     "trace",
     "variance_of",

@@ -1,15 +1,28 @@
 """Lippl & Lindsey 2024: inductive biases of multi-task learning and finetuning, multiple regimes of feature reuse."""
 
 from recombine.runs import Trial
-from recombine.studies.feature_reuse import diagonal_networks, images, penalties, phases, relu_networks
+from recombine.studies.feature_reuse import (
+    diagonal_networks,
+    diagonal_overlaps,
+    group_norm_training,
+    images,
+    penalties,
+    phases,
+    relu_networks,
+    relu_rows,
+)
 from recombine.studies.study import Study
 
 SECONDS = {
     "transfer": 120.0,
-    "theory_errors": 15.0,
+    "theory_errors": 40.0,
     "trained_errors": 40.0,
     "phase_errors": 20.0,
-    "rescaled_finetuning": 600.0,
+    "forecast_errors": 26.0,
+    "group_norm_errors": 90.0,
+    "kernel_errors": 30.0,
+    "rescaled_finetuning": 400.0,
+    "multi_task_images": 400.0,
 }
 """Of a trial's probe on one core, at scale quick."""
 
@@ -25,8 +38,11 @@ STUDY = Study(
     "Lippl & Lindsey, NeurIPS 2024, arXiv:2310.02396",
     sections=(
         penalties.SECTION,
+        group_norm_training.SECTION,
         diagonal_networks.SECTION,
+        diagonal_overlaps.SECTION,
         relu_networks.SECTION,
+        relu_rows.SECTION,
         images.SECTION,
         phases.SECTION,
     ),

@@ -36,7 +36,7 @@ SCALES = (1.0, 0.1, 0.01)
 SPARSE = 5
 TRAINED_ROWS = 128
 TRAINED_STEPS = {"smoke": 200, "quick": 30_000, "paper": 1_000_000}
-THEORY, TRAINED = "diagonal, limits", "diagonal, trained"
+THEORY, TRAINED, FORECASTS = "diagonal, limits", "diagonal, trained", "forecasts of published networks"
 SUBSET, DISJOINT = "subset of {}", "{} new features"
 SHARED, HALF, FRESH = "all shared", "half shared", "none shared"
 
@@ -78,7 +78,8 @@ def _finetuned(evidence: Evidence, condition: str, scale: float, rows: int) -> n
     return np.asarray(found / arm[f"{condition}: power"])
 
 
-def _names(evidence: Evidence) -> dict[str, str]:
+def names_of(evidence: Evidence) -> dict[str, str]:
+    """The conditions of the limits: few or many features, known or new."""
     known = KNOWN[evidence.scale]
     return {
         "sparse": SUBSET.format(SPARSE),
@@ -89,7 +90,7 @@ def _names(evidence: Evidence) -> dict[str, str]:
 
 
 def _sharing_and_sparsity(evidence: Evidence) -> PerSeed:
-    trained, names = evidence[TRAINED], _names(evidence)
+    trained, names = evidence[TRAINED], names_of(evidence)
     gain = trained[f"{FRESH}: finetuned"][:, 1] / trained[f"{SHARED}: finetuned"][:, 1]
     sparse = _finetuned(evidence, names["new dense"], 1.0, 128) / _finetuned(
         evidence, names["new sparse"], 1.0, 128
@@ -126,7 +127,7 @@ SHARING_AND_SPARSITY = Claim(
 
 
 def _nested(evidence: Evidence) -> PerSeed:
-    names = _names(evidence)
+    names = names_of(evidence)
 
     def gap(scale: float, sparse: str = "sparse", dense: str = "dense", rows: int = 32) -> np.ndarray:
         one, other = (_finetuned(evidence, names[name], scale, rows) for name in (sparse, dense))
@@ -164,7 +165,7 @@ NESTED = Claim(
 
 
 def _published_networks(evidence: Evidence) -> PerSeed:
-    names = _names(evidence)
+    names = names_of(evidence)
     found = {s: _finetuned(evidence, names["dense"], s, 32) for s in SCALES}
     means = np.array([found[s].mean() - published.SUBSET_40_N32[s] for s in SCALES])
     return PerSeed(
@@ -183,6 +184,8 @@ FORECAST = Claim(
     described("largest difference of a mean loss from the published one", published_text=".24, .48, .67"),
     (THEORY,),
     _published_networks,
+    also=(FORECASTS,),
+    finding="A table below has every forecast next to its published network.",
 )
 
 
@@ -195,7 +198,7 @@ def _new_features(evidence: Evidence) -> PerSeed:
             "half shared, finetuned: best error": arm[f"{HALF}: finetuned"][:, 0],
             "half shared, multi-task: best error": arm[f"{HALF}: multi-task"][:, 0],
             "half shared, from scratch: best error": arm[f"{HALF}: scratch"][:, 0],
-            "new features, linear probe: error": probe[f"{_names(evidence)['new dense']}: probe"][:, -1],
+            "new features, linear probe: error": probe[f"{names_of(evidence)['new dense']}: probe"][:, -1],
         },
     )
 
@@ -212,7 +215,7 @@ NEW_FEATURES = Claim(
 
 
 def _harmless(evidence: Evidence) -> PerSeed:
-    name = _names(evidence)["new sparse"]
+    name = names_of(evidence)["new sparse"]
     return PerSeed(
         _finetuned(evidence, name, 1.0, 128) / _finetuned(evidence, name, 0.1, 128),
         supports={f"rescaling {s:g}": _finetuned(evidence, name, s, 128) for s in SCALES},
@@ -236,7 +239,7 @@ HARMLESS = Claim(
 
 
 def _curves(evidence: Evidence) -> Figure:
-    counts, names = ROWS[evidence.scale], _names(evidence)
+    counts, names = ROWS[evidence.scale], names_of(evidence)
     arm = evidence[THEORY]
     with look():
         figure = blank_figure(height=2.9)
@@ -253,6 +256,11 @@ def _curves(evidence: Evidence) -> Figure:
                 middle = np.maximum(np.median(values, axis=0), 1e-9)
                 ax.plot(counts, middle, "o-", color=inks[label], markersize=3.5, linewidth=1.2)
                 ends.append(EndLabel(label, float(middle[-1]), inks[label]))
+            for s in SCALES:
+                known = published.SUBSET[SPARSE if key == "sparse" else KNOWN["quick"], s]
+                marks = {n: value for n, value in known.items() if n in counts}
+                ink = inks[f"finetuned, {s:g}"]
+                ax.plot(list(marks), list(marks.values()), "x", color=ink, markersize=4.5, alpha=0.8)
             ax.set_xscale("log")
             ax.set_yscale("log")
             log_ticks(ax.xaxis)
@@ -291,7 +299,8 @@ SECTION = StudySection(
             "fig3-nested",
             "Smaller pretrained weights make finetuning pick the features that it needs.",
             "Error of the limits of training, median over draws. Left: the main task uses all pretrained features, and "
-            "rescaling only forgets them. Right: it uses five of them; then rescaling finds them from far fewer rows.",
+            "rescaling only forgets them. Right: it uses five of them; then rescaling finds them from far fewer rows. "
+            "Crosses: published networks, whose training stopped before it reached the smallest errors.",
             (THEORY,),
             _curves,
         ),

@@ -1,4 +1,4 @@
-"""Classifiers of photographs: pretrained on most classes, finetuned on the two others after rescaling."""
+"""Classifiers of photographs: pretrained on most classes and finetuned on two others, or trained on all together."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float
 
 from recombine.metrics import shared_dimensions
-from recombine.nets import Net, evaluate
+from recombine.nets import Net, trace
 from recombine.parts import Part
 from recombine.remedies import rescale
+from recombine.studies.feature_reuse.image_training import Pass, TrainedClassifier, train_in_passes
 from recombine.tasks import Task, load_exemplars
 from recombine.tasks.modular import train_and_test
-from recombine.training import Fitted, Recipe, fit
-from recombine.training.recipe import Optimiser
 
 Values = dict[str, Any]
 MAIN_CLASSES = 2
 """The last two outputs are the main task's head, the others the auxiliary task's."""
+BATCH = 128
+ACTIVITY_BATCH = 100
+"""Images at a time when dimensions are measured, with the statistics of their own batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,36 +38,56 @@ class Classes:
     seed: int
     classes: int
 
+    def aux_pass(self, weight: float = 1.0) -> Pass:
+        """Over all images of the auxiliary classes."""
+        return Pass(self.aux, 0, self.classes - MAIN_CLASSES, BATCH, weight)
 
-def image_draw(*, source: str, enlarge: int, aux_images: int, pool: int, test: int, seed: int = 0) -> Classes:
-    """Which classes are main is drawn by the seed; so are the images."""
+    def main_pass(self, n: int) -> Pass:
+        """Over the first `n` images of the main classes."""
+        task = self.main.trained_on(self.main.train[:n])
+        return Pass(task, self.classes - MAIN_CLASSES, self.classes, min(n, BATCH))
+
+
+def image_draw(
+    *,
+    source: str,
+    enlarge: int = 1,
+    halve: bool = False,
+    aux_images: int,
+    aux_test: int,
+    pool: int,
+    test: int,
+    seed: int = 0,
+) -> Classes:
+    """Which classes are main is drawn by the seed; so are the images. `halve` averages over squares of 2 × 2 pixels."""
     images = load_exemplars(source, enlarge=enlarge)
+    pixels, labels = images.images, images.labels
     rng = np.random.default_rng(seed)
-    classes = rng.permutation(len(np.unique(images.labels)))
+    classes = rng.permutation(len(np.unique(labels)))
     aux_classes, main_classes = classes[:-MAIN_CLASSES], classes[-MAIN_CLASSES:]
     new = np.full(len(classes), -1)
     new[aux_classes] = np.arange(len(aux_classes))
     new[main_classes] = len(aux_classes) + np.arange(MAIN_CLASSES)
-    order = rng.permutation(len(images.labels))
-    labels = new[images.labels[order]]
-    of_aux = order[labels < len(aux_classes)][:aux_images]
-    of_main = order[labels >= len(aux_classes)][: pool + test]
-    aux = _task(images.images[of_aux], new[images.labels[of_aux]], len(of_aux) - 100)
-    main = _task(images.images[of_main], new[images.labels[of_main]], min(pool, len(of_main) - test))
-    return Classes(aux, main, images.images[of_main][:pool], seed, len(classes))
+    order = rng.permutation(len(labels))
+    relabelled = new[labels[order]]
+    of_aux = order[relabelled < len(aux_classes)][: aux_images + aux_test]
+    of_main = order[relabelled >= len(aux_classes)][: pool + test]
+
+    def taken(rows: np.ndarray) -> np.ndarray:
+        chosen = pixels[rows]
+        if not halve:
+            return chosen
+        count, height, width, channels = chosen.shape
+        return chosen.reshape(count, height // 2, 2, width // 2, 2, channels).mean(axis=(2, 4))
+
+    aux = _task(taken(of_aux), new[labels[of_aux]], len(of_aux) - aux_test)
+    main = _task(taken(of_main), new[labels[of_main]], min(pool, len(of_main) - test))
+    return Classes(aux, main, main.inputs[main.train], seed, len(classes))
 
 
 def _task(images: np.ndarray, labels: np.ndarray, train: int) -> Task:
     split, cell = train_and_test(train, len(images) - train)
     return Task(split, images, labels, "classification", cell=cell)
-
-
-def head_cross_entropy(
-    outputs: Float[Array, "batch classes"], targets: Int[Array, " batch"], *, low: int, high: int
-) -> Float[Array, " batch"]:
-    """Cross-entropy among the classes of one head."""
-    logits = jax.nn.log_softmax(outputs[:, low:high])
-    return -jax.numpy.take_along_axis(logits, (targets - low)[:, None], axis=1)[:, 0]
 
 
 def rescaled_finetuning(
@@ -74,7 +97,8 @@ def rescaled_finetuning(
     layer: str,
     rows: Sequence[int],
     scales: Sequence[float],
-    optimiser: Optimiser | Part,
+    optimiser: Part,
+    pretrain_optimiser: Part,
     pretrain_epochs: int,
     epochs: int,
     pretrain_goal: float = 0.05,
@@ -84,66 +108,109 @@ def rescaled_finetuning(
 
     **Returns:**
 
-    - `accuracy` `(scales, rows)` on test images of the main classes, and `scratch` `(rows,)`;
-    - `before`, `after`, `shared` `(scales,)`: uncentred dimensions of `layer` on the pool of main images, for the
-        largest number of rows;
-    - `pretraining loss`, and `loss` `(scales, rows)`, the last training losses.
+    - `accuracy` `(scales, rows)` on test images of the main classes at the end, `best accuracy`, the same at its best
+        over training, and `loss`, the last training losses;
+    - `scratch`, `best scratch` and `scratch loss` `(rows,)`: the same for nets that were not pretrained;
+    - `before`, `after`, `shared` `(scales,)`: uncentred dimensions of `layer` on the pool of main images, at the start
+        of finetuning (after rescaling) and at its end, for the largest number of rows;
+    - `pretraining loss` and `pretraining accuracy`, the latter on test images of the auxiliary classes.
     """
-    rule = optimiser() if isinstance(optimiser, Part) else optimiser
-    aux_loss = Part(head_cross_entropy, low=0, high=data.classes - MAIN_CLASSES)
-    main_loss = Part(head_cross_entropy, low=data.classes - MAIN_CLASSES, high=data.classes)
-    make = partial(net, outputs=data.classes)
-    seeds = (data.seed,)
-    how: dict[str, Any] = {"optimiser": rule, "record_every": "epoch"}
-    begun = fit(
-        make,
-        data.aux,
-        Recipe(epochs=pretrain_epochs, batch=128, loss=aux_loss, stop_below=pretrain_goal, **how),
-        seeds=seeds,
+    fresh = _fresh(net, data)
+    begun = train_in_passes(
+        fresh,
+        [data.aux_pass()],
+        optimiser=pretrain_optimiser(),
+        epochs=pretrain_epochs,
+        goal=pretrain_goal,
+        seed=data.seed,
     )
-    start = begun.net()
+    train = partial(train_in_passes, optimiser=optimiser(), seed=data.seed)
 
-    def tuned(from_net: Any, n: int) -> Fitted:
-        task = data.main.trained_on(data.main.train[:n])
-        recipe = Recipe(epochs=epochs, batch=min(n, 128), loss=main_loss, stop_below=goal, **how)
-        return fit(from_net, task, recipe, seeds=seeds)
+    def tuned(start: Net) -> list[TrainedClassifier]:
+        return [train(start, [data.main_pass(n)], epochs=epochs, goal=goal) for n in rows]
 
-    accuracy, loss, dimensions = [], [], []
+    ended: list[list[TrainedClassifier]] = []
+    dimensions = []
     for scale in scales:
-        changed = rescale(start, scale)
-        ended = [tuned(partial(_given, changed), n) for n in rows]
-        accuracy.append([_accuracy(one, data) for one in ended])
-        loss.append([float(one.curves["train"][0, -1]) for one in ended])
-        dimensions.append(_dimensions(start, ended[-1], data, layer))
-    scratch = [_accuracy(tuned(make, n), data) for n in rows]
+        start = rescale(begun.net, scale)
+        ended.append(tuned(start))
+        dimensions.append(_dimensions(start, ended[-1][-1], data, layer))
+    scratch = tuned(fresh)
     before, after, shared = np.array(dimensions).T
     return {
-        "accuracy": np.array(accuracy),
-        "scratch": np.array(scratch),
-        "loss": np.array(loss),
+        "accuracy": np.array([[one.final for one in row] for row in ended]),
+        "best accuracy": np.array([[one.best for one in row] for row in ended]),
+        "loss": np.array([[one.loss[-1] for one in row] for row in ended]),
+        "scratch": np.array([one.final for one in scratch]),
+        "best scratch": np.array([one.best for one in scratch]),
+        "scratch loss": np.array([one.loss[-1] for one in scratch]),
         "before": before,
         "after": after,
         "shared": shared,
-        "pretraining loss": float(begun.curves["train"][0, -1]),
+        "pretraining loss": begun.loss[-1],
+        "pretraining accuracy": begun.final,
     }
 
 
-def _given(net: Net, *, key: Any) -> Net:
-    return net
+def multi_task_images(
+    data: Classes, *, net: Part, rows: Sequence[int], optimiser: Part, epochs: int, goal: float = 0.01
+) -> Values:
+    """Trains on both tasks together, for every number of rows of the main task.
+
+    Every epoch is a pass over the main task and a pass over all auxiliary images. The auxiliary loss is multiplied by
+    main batches / auxiliary batches, so that both tasks weigh the same. Training ends with the main loss below `goal`.
+
+    **Returns:**
+
+    Each `(rows,)`: `accuracy` and `best accuracy` of the main task, `aux accuracy`, the main task's last training
+    `loss`, and the number of `epochs`.
+    """
+    ended = []
+    aux_accuracy = []
+    for n in rows:
+        main = data.main_pass(n)
+        aux = data.aux_pass(main.steps / data.aux_pass().steps)
+        start = _fresh(net, data)
+        ended.append(
+            train_in_passes(
+                start, [main, aux], optimiser=optimiser(), epochs=epochs, goal=goal, seed=data.seed
+            )
+        )
+        aux_accuracy.append(aux.accuracy(ended[-1].net))
+    return {
+        "accuracy": np.array([one.final for one in ended]),
+        "best accuracy": np.array([one.best for one in ended]),
+        "aux accuracy": np.array(aux_accuracy),
+        "loss": np.array([one.loss[-1] for one in ended]),
+        "epochs": np.array([len(one.loss) for one in ended]),
+    }
 
 
-def _accuracy(fitted: Fitted, data: Classes) -> float:
-    if fitted.status[0] == "diverged":
-        return float("nan")
-    test = data.main.rows_out
-    outputs = evaluate(fitted.net(), data.main.inputs[test])[:, -MAIN_CLASSES:]
-    chosen = outputs.argmax(axis=1) + data.classes - MAIN_CLASSES
-    return float((chosen == data.main.targets[test]).mean())
+def _fresh(net: Part, data: Classes) -> Net:
+    drawn: Net = net(outputs=data.classes, key=jax.random.fold_in(jax.random.key(data.seed), 0))
+    return drawn
 
 
-def _dimensions(start: Net, fitted: Fitted, data: Classes, layer: str) -> tuple[float, float, float]:
-    if fitted.status[0] == "diverged":
+def _dimensions(
+    start: Net, ended: TrainedClassifier, data: Classes, layer: str
+) -> tuple[float, float, float]:
+    if np.isnan(ended.final):
         return (float("nan"),) * 3
-    before, after = (evaluate(net, data.pool, stage=layer) for net in (start, fitted.net()))
+    before, after = (_activity(net, data.pool, layer) for net in (start, ended.net))
     found = shared_dimensions(before, after, centred=False)
     return found.before, found.after, found.shared
+
+
+def _activity(net: Net, images: np.ndarray, layer: str) -> np.ndarray:
+    """A layer's activity in training mode, as published: running statistics mean nothing right after rescaling."""
+    size = min(ACTIVITY_BATCH, len(images))
+    pieces = [
+        np.asarray(_stage(net, images[start : start + size], layer))
+        for start in range(0, len(images) - size + 1, size)
+    ]
+    return np.concatenate(pieces).reshape(len(pieces) * size, -1)
+
+
+@eqx.filter_jit
+def _stage(net: Net, images: Any, layer: str) -> Any:
+    return trace(net, images, key=jax.random.key(0))[1][layer]

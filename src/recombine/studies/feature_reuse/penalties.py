@@ -13,7 +13,7 @@ from recombine.report.figures.style import log_ticks
 from recombine.runs import Trial
 from recombine.studies.claim import Claim
 from recombine.studies.evidence import ArmPlan, Evidence, Scale
-from recombine.studies.feature_reuse import identities
+from recombine.studies.feature_reuse import identities, published
 from recombine.studies.feature_reuse.draws import nothing
 from recombine.studies.measurement import Cases
 from recombine.studies.quantity import deviation
@@ -184,6 +184,8 @@ def _penalties(evidence: Evidence) -> Figure:
             for label, a in aux.items():
                 values = penalty(a)
                 ax.plot(beta, values, color=inks[label], linewidth=1.2)
+                mark = published.PENALTIES_AT_1[name][label]
+                ax.plot([1.0], [mark], "x", color=inks[label], markersize=5, markeredgewidth=1.0)
                 ends.append(EndLabel(label, float(values[-1]), inks[label]))
             ax.set_xscale("log")
             ax.set_yscale("log")
@@ -210,6 +212,12 @@ def _orders(evidence: Evidence) -> Figure:
         ax.axhspan(1.0, 1.5, color="0.94", zorder=0)
         for name, values in series.items():
             ax.plot(aux, values, color=inks[name], linewidth=1.4)
+        for name, shift in (("finetuning", 2.0), ("multi-task", 1.0)):
+            known = np.array(identities.ORDERS["finetuning, plotted" if name == "finetuning" else name])
+            at = shift * identities.AUX
+            shown = at <= aux[-1]
+            ax.plot(at[shown], known[shown], "x", color=inks[name], markersize=4.5, clip_on=False)
+        ax.set_xlim(aux[0], aux[-1])
         ax.set_xscale("log")
         log_ticks(ax.xaxis)
         ax.set_xlabel("auxiliary coefficient, for a main coefficient of 1")
@@ -229,7 +237,8 @@ SECTION = StudySection(
             "or a lot.",
             "Each curve is the penalty of a coefficient for one magnitude of the auxiliary coefficient (at its end). "
             "Known features are cheaper in multi-task learning and in finetuning; a known but misaligned unit (right) "
-            "is a burden. The middle panel is in the form that the paper plots.",
+            "is a burden. The middle panel is in the form that the paper plots. Crosses: published, for a "
+            "coefficient of 1.",
             ("closed forms",),
             _penalties,
         ),
@@ -239,7 +248,8 @@ SECTION = StudySection(
             "features.",
             "The order of the penalty says how much sparse solutions are preferred (1: most), one minus it how much "
             "known features are. In the grey band a learner does both. Multi-task learning crosses it within a factor "
-            "of ten of the auxiliary coefficient, finetuning stays in it over several decades.",
+            "of ten of the auxiliary coefficient, finetuning stays in it over several decades. Crosses: published; "
+            "those of finetuning are shifted by the factor of two between the plotted and the exact penalty.",
             ("conservation",),
             _orders,
         ),
