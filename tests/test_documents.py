@@ -25,6 +25,7 @@ SMALL = {
     "predict_transfer": {"rows": (8, 16)},
     "diagnose_finetuning": {},
     "rescale_before_finetuning": {"steps": 20},
+    "distance_to_the_limit": {"steps": 50},
 }
 
 
@@ -45,6 +46,7 @@ def test_examples_run(path, capsys):
     [
         "advice",
         "auditing",
+        "bias",
         "data",
         "metrics",
         "models",

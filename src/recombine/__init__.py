@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recombine import (
         advice,
         auditing,
+        bias,
         data,
         metrics,
         models,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from recombine import torch as torch
     from recombine.advice import advise
     from recombine.auditing import audit
+    from recombine.bias import implicit_bias_report
     from recombine.metrics.interaction import asymmetry_report, discover_slots, interaction_profile
     from recombine.modularity import modularity_report
     from recombine.parts import Part
@@ -55,6 +57,7 @@ _HOME_OF = {
     "audit": "recombine.auditing",
     "discover_slots": "recombine.metrics.interaction",
     "fit": "recombine.training",
+    "implicit_bias_report": "recombine.bias",
     "interaction_profile": "recombine.metrics.interaction",
     "modularity_report": "recombine.modularity",
     "reproduce": "recombine.studies",
@@ -63,6 +66,7 @@ _HOME_OF = {
 _PACKAGES = {
     "advice",
     "auditing",
+    "bias",
     "data",
     "metrics",
     "models",
@@ -97,9 +101,11 @@ __all__ = [
     "asymmetry_report",
     "audit",
     "auditing",
+    "bias",
     "data",
     "discover_slots",
     "fit",
+    "implicit_bias_report",
     "interaction_profile",
     "metrics",
     "models",

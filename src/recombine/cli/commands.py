@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from recombine._version import __version__
-from recombine.cli import advise, audit, data, modularity, reuse, runs, studies
+from recombine.cli import advise, audit, bias, data, modularity, reuse, runs, studies
 from recombine.cli.shared import say
 from recombine.errors import DatasetError, InputError, StoreError
 
@@ -26,6 +26,7 @@ for command, summary in (  # summaries fit on a line of 80 columns
     (audit.audit, "Say whether a model handles unseen combinations, and why not."),
     (modularity.modularity, "Report whether a net's weights fall into modules."),
     (reuse.reuse, "Report what finetuning kept of a model."),
+    (bias.bias, "Report how far a network is from where its training would end."),
     (studies.reproduce, "Run a paper's headline claims and decide each of them."),
     (studies.claims, "List the papers' claims and the verdicts from stored results."),
     (studies.report, "Write a study's page from stored results."),

@@ -14,6 +14,7 @@ a JAX function, needs JAX.
 | Are the factors orthogonal in a layer (factorisation), and is the layer warped? | `geometry` |
 | In how many directions does a layer vary? | `ranks` |
 | What does a net keep of what it had learned before? | `reuse` |
+| How far is training from where it would end? | `implicit_bias` |
 | Does each slot represent one object? | `slots`, `identifiability` |
 | How do slots interact, and which weights connect modules? | `interaction`, `connectivity` (sub-packages) |
 
@@ -42,6 +43,15 @@ from recombine.metrics.image_measures import (
     position_error,
     signal,
     structural_dissimilarity,
+)
+from recombine.metrics.implicit_bias import (
+    Inconsistency,
+    balancedness,
+    group_size,
+    inconsistency,
+    kkt_residual,
+    norm_ratio,
+    normalised_margin,
 )
 from recombine.metrics.kernel_regression import KernelFit, compare_kernels, kernel_regression
 from recombine.metrics.output_similarity import (
@@ -97,6 +107,7 @@ from recombine.tasks.bumps.bump_images import Polarity
 
 __all__ = [
     "AdditiveFit",
+    "Inconsistency",
     "KernelFit",
     "Polarity",
     "ProbeScore",
@@ -108,6 +119,7 @@ __all__ = [
     "additive_fit",
     "additive_kernel",
     "attention_interaction_of",
+    "balancedness",
     "baseline_errors",
     "baseline_images",
     "binary_kernel",
@@ -124,16 +136,21 @@ __all__ = [
     "factorisation",
     "fold_numbers",
     "gaussian_kernel",
+    "group_size",
+    "inconsistency",
     "item_slope",
     "kernel_agreement",
     "kernel_movement",
     "kernel_regression",
+    "kkt_residual",
     "linear_probe",
     "log10_volume",
     "match_units",
     "metric_summary",
     "metric_tensor",
     "metric_tensor_exact",
+    "norm_ratio",
+    "normalised_margin",
     "numerical_rank",
     "pair_products",
     "participation",

@@ -195,7 +195,9 @@ def test_data_needed_that_grow_faster_with_stripes_contradict_the_claim():
 
 def test_errors_that_do_not_fall_with_data_leave_the_claim_open():
     worse = {
-        name: Arm(arm.seeds, arm.status, arm.values | {"held_out_error": 1 / arm["held_out_error"]}, arm.curves)
+        name: Arm(
+            arm.seeds, arm.status, arm.values | {"held_out_error": 1 / arm["held_out_error"]}, arm.curves
+        )
         for name, arm in scaling(stripes=1.0, everywhere=3.0).items()
         if "stripes" in name
     }

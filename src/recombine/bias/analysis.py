@@ -1,0 +1,221 @@
+"""Comparing a model with the limits of its training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from recombine.bias.distance import distance_to_limit
+from recombine.bias.explanations import (
+    Explanation,
+    Rows,
+    explain,
+    gated_scores,
+    hidden_layer_scores,
+    random_gates,
+)
+from recombine.bias.rectified_layer import RectifiedLayer, as_labels, read_layer
+from recombine.bias.result import BiasReport, UnseenContexts
+from recombine.errors import InputError
+from recombine.theory.gated import GatedRows, context_coverage
+
+Array = np.ndarray
+MAX_ROWS = 5000
+"""Training rows: the machines need the inner products of all pairs."""
+MAX_COMPARED = 20_000
+MIN_ROWS = 10
+MIXED = 2000
+"""Mixtures of training rows on which machines are compared with the model, if there are no other rows."""
+DRAWS = 3
+"""Draws of random gates; the one in the middle is reported."""
+
+
+def implicit_bias_report(
+    model: Any,
+    inputs: Any,
+    targets: Any,
+    *,
+    others: Any = None,
+    other_targets: Any = None,
+    layer: str | None = None,
+    name: str = "model",
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> BiasReport:
+    """How far a rectified network is from where its training would end, and what explains its predictions.
+
+    **Arguments:**
+
+    - `model`: a classifier with a hidden layer of rectified units (PyTorch, JAX or scikit-learn).
+    - `inputs`, `targets`: the rows that it was trained on, with their labels (two or more classes).
+    - `others`, `other_targets`: rows that it was not trained on, on which predictions are compared, and their labels if
+        known. By default mixtures of two training rows each.
+    - `layer`: the hidden layer; by default the last one that is rectified.
+    - `seed`: of the random gates and mixtures.
+    - `progress`: called with the share done.
+
+    ```python
+    >>> import numpy as np
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from recombine import implicit_bias_report
+    >>> x = np.random.default_rng(0).normal(size=(60, 5))
+    >>> y = np.abs(x[:, 0]) > 0.7
+    >>> net = MLPClassifier((20,), max_iter=3000, alpha=0, random_state=0).fit(x, y)
+    >>> implicit_bias_report(net, x, y).layer
+    'hidden0'
+
+    ```
+    """
+    tell = progress or (lambda share: None)
+    for field, given in (("inputs", inputs), ("others", others)):
+        _check_finite(field, given)
+    seen = read_layer(model, inputs, layer=layer)
+    n = len(seen.inputs)
+    if not MIN_ROWS <= n <= MAX_ROWS:
+        raise InputError("inputs", f"{n} rows", f"from {MIN_ROWS} to {MAX_ROWS} training rows")
+    numbers, classes = as_labels(targets, n)
+    if others is None and other_targets is not None:
+        raise InputError("other_targets", "labels", "other rows that they belong to")
+    compared = read_layer(model, _mixtures(inputs, seed) if others is None else others, layer=seen.name)
+    if seen.weights is None:  # probabilities of training rows may be too close to 0 and 1 to tell the scores
+        seen = replace(seen, weights=compared.weights)
+    if len(compared.inputs) > MAX_COMPARED:
+        raise InputError("others", f"{len(compared.inputs)} rows", f"at most {MAX_COMPARED}")
+    tell(0.1)
+    together, rows = _together(seen, compared, numbers, classes, other_targets)
+    fit = partial(explain, rows=rows, n_classes=len(classes))
+    found = [fit("hidden layer", hidden_layer_scores(together.activities, rows.train))]
+    tell(0.3)
+    found.append(fit("learned gates", gated_scores(together.inputs, together.gates, rows.train)))
+    tell(0.5)
+    found.append(_random(together, rows, fit, seed, tell))
+    labels = np.where(numbers == 1, 1.0, -1.0)
+    distance = distance_to_limit(seen, np.arange(n), labels) if len(classes) == 2 else None
+    tell(1.0)
+    return BiasReport(
+        name=name,
+        layer=seen.name,
+        depth=seen.depth,
+        units=seen.activities.shape[1],
+        rows=n,
+        compared=len(rows.compare),
+        mixtures=others is None,
+        model_error=_model_error(rows),
+        train_error=float(np.mean(rows.predictions[rows.train] != numbers)),
+        explanations=tuple(found),
+        distance=distance,
+        contexts=_contexts(seen, compared, rows, found[1]),
+        notes=tuple(dict.fromkeys([*seen.notes, *_notes(seen, len(classes), distance is None)])),
+    )
+
+
+def _check_finite(field: str, rows: Any) -> None:
+    """Refuses NaN before a model sees it, since every framework complains in its own way."""
+    array = None if rows is None or isinstance(rows, Mapping | tuple) else np.asarray(rows)
+    if array is not None and array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError(field, "NaN or infinity", "finite numbers")
+
+
+def _mixtures(inputs: Any, seed: int) -> Array:
+    """Means of two training rows each."""
+    x = np.asarray(inputs, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(len(x), size=(2, MIXED))
+    return np.asarray((x[first] + x[second]) / 2, dtype=np.asarray(inputs).dtype)
+
+
+def _together(
+    seen: RectifiedLayer, compared: RectifiedLayer, numbers: Array, classes: Any, other_targets: Any
+) -> tuple[RectifiedLayer, Rows]:
+    """Both sets of rows in one, training rows first."""
+    n, m = len(seen.inputs), len(compared.inputs)
+    if seen.inputs.shape[1] != compared.inputs.shape[1]:
+        raise InputError(
+            "others", compared.inputs.shape, f"rows of {seen.inputs.shape[1] - 1} inputs, as in training"
+        )
+    both = RectifiedLayer(
+        seen.name,
+        seen.depth,
+        np.concatenate([seen.inputs, compared.inputs]),
+        np.concatenate([seen.activities, compared.activities]),
+        np.concatenate([seen.outputs, compared.outputs]),
+        seen.weights,
+        seen.notes,
+    )
+    known = np.zeros(m, dtype=int)
+    if other_targets is not None:
+        given = np.asarray(other_targets).reshape(-1)
+        if len(given) != m:
+            raise InputError("other_targets", len(given), f"one label per row of others, {m}")
+        matches = given[:, None] == np.asarray(classes)[None, :]
+        if not matches.any(axis=1).all():
+            odd = given[~matches.any(axis=1)][0]
+            raise InputError("other_targets", odd, f"the classes of training, {list(classes)}")
+        known = matches.argmax(axis=1)
+    predictions = _predicted(both.outputs, len(classes))
+    return both, Rows(
+        np.arange(n),
+        n + np.arange(m),
+        np.concatenate([numbers, known]),
+        predictions,
+        other_targets is not None,
+    )
+
+
+def _predicted(outputs: Array, n_classes: int) -> Array:
+    """Class numbers from a model's outputs: one column of scores or probabilities, or one per class."""
+    columns = outputs.shape[1]
+    if columns == 1 and n_classes == 2:
+        inside = bool((outputs >= 0).all() and (outputs <= 1).all())
+        return (outputs[:, 0] > (0.5 if inside else 0.0)).astype(int)  # probabilities are cut at one half
+    if columns != n_classes:
+        raise InputError(
+            "model", f"{columns} outputs", f"one output per class, {n_classes}, or one score for two"
+        )
+    return np.asarray(outputs.argmax(axis=1))
+
+
+def _random(
+    together: RectifiedLayer, rows: Rows, fit: Any, seed: int, tell: Callable[[float], None]
+) -> Explanation:
+    drawn = []
+    for draw in range(DRAWS):
+        gates = random_gates(together.inputs, together.activities.shape[1], rows.train, seed=seed + draw)
+        drawn.append(fit("random gates", gated_scores(together.inputs, gates, rows.train)))
+        tell(0.5 + 0.4 * (draw + 1) / DRAWS)
+    middle: Explanation = sorted(drawn, key=lambda one: one.agreement.value)[DRAWS // 2]
+    return middle
+
+
+def _model_error(rows: Rows) -> float:
+    if not rows.targets_known:
+        return float("nan")
+    return float(np.mean(rows.predictions[rows.compare] != rows.classes[rows.compare]))
+
+
+def _contexts(
+    seen: RectifiedLayer, compared: RectifiedLayer, rows: Rows, learned: Explanation
+) -> UnseenContexts:
+    train, other = (GatedRows.of(one.inputs, one.gates) for one in (seen, compared))
+    coverage = context_coverage(train, other)
+    return UnseenContexts(
+        seen=coverage.share("seen"),
+        determined=coverage.share("determined"),
+        recombined=coverage.share("recombined"),
+        new_part=coverage.share("new part"),
+        joint_contexts=coverage.seen,
+    )
+
+
+def _notes(layer: RectifiedLayer, n_classes: int, no_distance: bool) -> list[str]:
+    if not no_distance:
+        return []
+    if n_classes > 2:
+        return ["the distance to the limit is measured for two classes only"]
+    if layer.weights is None:
+        return ["the weights around the layer could not be read, so the distance to the limit is unknown"]
+    return ["the layer's gates do not separate the training labels, so it has no limit of maximum margin"]

@@ -1,0 +1,271 @@
+"""The implicit-bias report on nets whose distance from the limit is known by construction, and on bad input."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+from recombine import InputError, implicit_bias_report
+from recombine.bias.rectified_layer import read_layer
+from recombine.theory.gated import GatedRows, min_group_norm_machine
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 6))
+Y = np.where(np.abs(X[:, 0]) + 0.3 * X[:, 1] > 0.7, 1, -1)
+OTHERS = RNG.normal(size=(300, 6))
+OTHER_Y = np.where(np.abs(OTHERS[:, 0]) + 0.3 * OTHERS[:, 1] > 0.7, 1, -1)
+
+
+def fitted(estimator, x, y):
+    """A fitted estimator, whether or not its training has converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(x, y)
+
+
+def rectified(incoming, bias, readout):
+    """A net of one hidden layer with these weights, as a scikit-learn estimator."""
+    net = fitted(MLPRegressor(hidden_layer_sizes=(len(readout),), max_iter=1), X, X[:, 0])
+    net.coefs_ = [np.asarray(incoming, dtype=float), np.asarray(readout, dtype=float).reshape(-1, 1)]
+    net.intercepts_ = [np.asarray(bias, dtype=float), np.zeros(1)]
+    return net
+
+
+def descended(steps, *, units=24, seed=1, scale=0.3):
+    """Weights after normalised gradient descent on the log-sum-exp of negative margins, balanced from the start."""
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([X, np.ones((len(X), 1))], axis=1)
+    w = scale * rng.normal(size=(7, units))
+    v = np.linalg.norm(w, axis=0) * rng.choice([-1.0, 1.0], size=units)
+    for step in range(steps):
+        before = x @ w
+        hidden = np.maximum(before, 0)
+        margins = Y * (hidden @ v)
+        weight = np.exp(-(margins - margins.min()) * min(1 + step / 200, 40.0))
+        pull = weight / weight.sum() * Y
+        to_v = hidden.T @ pull
+        to_w = (x * pull[:, None]).T @ ((before > 0) * v)
+        size = np.sqrt((w**2).sum() + (v**2).sum())
+        length = np.sqrt((to_v**2).sum() + (to_w**2).sum())
+        rate = 0.02 * size / length * (1 - 0.9 * step / steps)
+        w, v = w + rate * to_w, v + rate * to_v
+    return rectified(w[:-1], w[-1], v)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return {steps: descended(steps) for steps in (150, 6000)}
+
+
+def report(net, **settings):
+    options = {"others": OTHERS, "other_targets": OTHER_Y} | settings
+    return implicit_bias_report(net, X, Y, **options)
+
+
+def test_more_training_comes_closer_to_the_limit(trained):
+    early, late = (report(net).distance for net in trained.values())
+    assert late.ratio < early.ratio or np.isnan(early.ratio)
+    assert 1 <= late.ratio < 1.6
+    assert late.residual < 0.5
+    assert late.margin <= late.best_margin * (1 + 1e-6)
+    assert late.imbalance < 0.05  # descent keeps weights balanced
+
+
+PAIRS = np.array([1.0, -1.0]) * np.concatenate([np.linspace(1, 2, 10), -np.linspace(1, 2, 10)])[:, None]
+PAIR_LABELS = np.repeat([1, -1], 10)
+
+
+def planted(*, cancelling=0.0, units=1):
+    """The exact limit on `PAIRS`, in closed form, and units that cancel each other, which add to the norm alone.
+
+    Each of two units is on for one class; its weights, with its bias, are along the row of smallest margin.
+    """
+    incoming = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
+    readout = np.array([1.0, -1.0]) * np.sqrt(3)
+    if cancelling:
+        extra = np.repeat(incoming[:, :1], 2 * units, axis=1)
+        incoming = np.concatenate([incoming, extra], axis=1)
+        readout = np.concatenate([readout, cancelling * np.tile([1.0, -1.0], units)])
+    net = fitted(MLPRegressor(hidden_layer_sizes=(len(readout),), max_iter=1), PAIRS, PAIRS[:, 0])
+    net.coefs_, net.intercepts_ = [incoming[:2], readout[:, None]], [incoming[2], np.zeros(1)]
+    return net
+
+
+def test_a_net_at_its_limit_is_called_so():
+    found = implicit_bias_report(planted(), PAIRS, PAIR_LABELS)
+    assert found.state == "at its limit"
+    assert found.distance.ratio == pytest.approx(1, abs=1e-3)
+    assert found.distance.residual < 1e-3
+    assert found.distance.imbalance == pytest.approx(0, abs=1e-9)
+    assert found.distance.margin == pytest.approx(found.distance.best_margin, rel=1e-3)
+
+
+@pytest.mark.parametrize(("cancelling", "state"), [(0.5, "on its way"), (4.0, "far from its limit")])
+def test_units_that_cancel_take_a_net_away_from_its_limit_by_their_norm(cancelling, state):
+    found = implicit_bias_report(planted(cancelling=cancelling), PAIRS, PAIR_LABELS)
+    assert found.distance.ratio == pytest.approx((6 + 2 * np.sqrt(3) * cancelling) / 6, rel=1e-3)
+    assert found.state == state
+    assert found.distance.residual > 0.05
+
+
+def test_the_norm_ratio_is_that_of_the_programme(trained):
+    net = trained[6000]
+    x = np.concatenate([X, np.ones((len(X), 1))], axis=1)
+    w = np.concatenate([net.coefs_[0], net.intercepts_[0][None]])
+    v = net.coefs_[1][:, 0]
+    gates = x @ w > 0
+    machine = min_group_norm_machine(GatedRows.of(x, gates[:, gates.any(axis=0)]), Y.astype(float))
+    margin = (Y * (np.maximum(x @ w, 0) @ v)).min()
+    alive = gates.any(axis=0)
+    size = (np.linalg.norm(w, axis=0) * np.abs(v))[alive].sum()
+    assert report(net).distance.ratio == pytest.approx(size / margin / machine.norm, rel=1e-3)
+
+
+def test_a_net_with_the_wrong_labels_is_not_separated():
+    wrong = implicit_bias_report(descended(6000), X, -Y)
+    assert wrong.state == "not separated"
+    assert wrong.train_error > 0.9
+    assert "not separated" in str(wrong)
+
+
+def test_learned_gates_explain_more_than_shuffled_ones(trained):
+    """Gates of other rows explain nothing beyond what random gates do."""
+    found = report(trained[6000])
+    hidden, learned, drawn = (found.explanation(s) for s in ("hidden layer", "learned gates", "random gates"))
+    assert hidden.explained > 0.85
+    assert hidden.explained >= learned.explained - 0.05
+    assert learned.explained > drawn.explained
+    from recombine.bias.explanations import Rows, explain, gated_scores
+
+    layer = read_layer(trained[6000], np.concatenate([X, OTHERS]))
+    shuffled = layer.gates[np.random.default_rng(1).permutation(len(layer.gates))]
+    classes = (np.concatenate([Y, OTHER_Y]) > 0).astype(int)
+    rows = Rows(np.arange(60), 60 + np.arange(300), classes, (layer.outputs[:, 0] > 0).astype(int), True)
+    mixed = explain("learned gates", gated_scores(layer.inputs, shuffled, rows.train), rows, 2)
+    assert mixed.explained < learned.explained - 0.1
+
+
+def test_dead_units_are_counted_and_do_not_count(trained):
+    net = trained[6000]
+    before = report(net).distance
+    dead = rectified(
+        np.concatenate([net.coefs_[0], np.zeros((6, 3))], axis=1),
+        np.concatenate([net.intercepts_[0], [-1.0, -2.0, -3.0]]),
+        np.concatenate([net.coefs_[1][:, 0], [50.0, 50.0, 50.0]]),
+    )
+    after = report(dead).distance
+    assert after.dead == before.dead + 3
+    assert after.ratio == pytest.approx(before.ratio, rel=1e-6)
+    assert f"{after.dead} of {len(dead.intercepts_[0])} are silent" in str(report(dead))
+
+
+def test_scikit_learn_classifiers_give_probabilities_and_their_weights_are_found():
+    net = fitted(
+        MLPClassifier((20,), alpha=0, max_iter=1500, tol=0, n_iter_no_change=1500, random_state=0), X, Y
+    )
+    found = report(net)
+    assert found.distance is not None
+    assert found.distance.ratio > 1
+    assert found.model_error < 0.4
+
+
+def test_several_classes_are_explained_one_against_the_rest():
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    net = fitted(MLPClassifier((20,), alpha=0, max_iter=1000, random_state=0), X, labels)
+    found = implicit_bias_report(net, X, labels, others=OTHERS)
+    assert found.distance is None
+    assert any("two classes only" in note for note in found.notes)
+    assert found.explanation("hidden layer").explained > 0.6
+    assert np.isnan(found.model_error)
+
+
+def test_deeper_nets_are_compared_at_their_last_hidden_layer():
+    net = fitted(MLPClassifier((20, 12), alpha=0, max_iter=1000, random_state=0), X, Y)
+    found = report(net)
+    assert (found.layer, found.depth, found.units) == ("hidden1", 1, 12)
+    assert "the last of 2 rectified layers" in str(found)
+    assert report(net, layer="hidden0").layer == "hidden0"
+
+
+def test_torch_and_jax_nets_give_the_same_report(trained):
+    torch = pytest.importorskip("torch")
+    import jax
+    import jax.numpy as jnp
+
+    from recombine.nets import mlp
+
+    net = trained[6000]
+    module = torch.nn.Sequential(torch.nn.Linear(6, 24), torch.nn.ReLU(), torch.nn.Linear(24, 1))
+    with torch.no_grad():
+        module[0].weight.copy_(torch.tensor(net.coefs_[0].T))
+        module[0].bias.copy_(torch.tensor(net.intercepts_[0]))
+        module[2].weight.copy_(torch.tensor(net.coefs_[1].T))
+        module[2].bias.zero_()
+    blank = mlp(inputs=6, width=24, depth=1, outputs=1, key=jax.random.key(0))
+    import equinox as eqx
+
+    staged = eqx.tree_at(
+        lambda n: (
+            n.layers[0].layers[0].weight,
+            n.layers[0].layers[0].bias,
+            n.layers[1].layers[0].weight,
+            n.layers[1].layers[0].bias,
+        ),
+        blank,
+        (
+            *(jnp.asarray(a, dtype=jnp.float32) for a in (net.coefs_[0], net.intercepts_[0], net.coefs_[1])),
+            jnp.zeros(1),
+        ),
+    )
+    x, others = X.astype(np.float32), OTHERS.astype(np.float32)
+    own = report(net)
+    for model in (module, staged):
+        found = implicit_bias_report(model, x, Y, others=others, other_targets=OTHER_Y)
+        assert found.distance.ratio == pytest.approx(own.distance.ratio, rel=1e-3)
+        assert found.explanation("learned gates").explained == pytest.approx(
+            own.explanation("learned gates").explained, abs=0.02
+        )
+
+
+def test_every_form_of_the_report(trained, tmp_path):
+    found = report(trained[6000], name="my net")
+    text = json.dumps(found.to_dict(), allow_nan=False)
+    assert json.loads(text)["explanations"][1]["source"] == "learned gates"
+    assert found.table().height == 3
+    assert found.page().write(tmp_path / "bias.html").stat().st_size > 5000
+    assert "my net" in repr(found)
+    for width in (60, 80, 120):
+        assert max(map(len, found.document().text(width=width).splitlines())) <= width
+    without = implicit_bias_report(trained[6000], X, Y)
+    assert without.mixtures
+    assert "mixtures of training rows" in str(without)
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda net: implicit_bias_report(net, X, np.ones(60)), "targets: got .*only the label"),
+        (lambda net: implicit_bias_report(net, X, np.arange(60.0)), "targets: got '60 different values'"),
+        (lambda net: implicit_bias_report(net, X, Y[:-1]), "targets: got \\(59,\\)"),
+        (lambda net: implicit_bias_report(net, X, np.full(60, np.nan)), "targets"),
+        (lambda net: implicit_bias_report(net, X[:5], Y[:5]), "inputs: got '5 rows'"),
+        (lambda net: implicit_bias_report(net, X, Y, other_targets=OTHER_Y), "other_targets: got 'labels'"),
+        (
+            lambda net: implicit_bias_report(net, X, Y, others=OTHERS, other_targets=OTHER_Y[:3]),
+            "other_targets: got 3",
+        ),
+        (
+            lambda net: implicit_bias_report(net, X, Y, others=OTHERS, other_targets=OTHER_Y * 7),
+            "expected the classes",
+        ),
+        (lambda net: implicit_bias_report(net, X, Y, layer="hidden7"), "layer: got 'hidden7'"),
+        (lambda net: implicit_bias_report(LogisticRegression().fit(X, Y), X, Y), "model: got 'layers none"),
+        (lambda net: implicit_bias_report(net, np.full((60, 6), np.nan), Y), "NaN"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(trained, call, line):
+    with pytest.raises((InputError, ValueError), match=line):
+        call(trained[6000])
