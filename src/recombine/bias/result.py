@@ -174,7 +174,7 @@ class BiasReport(Report):
             )
         else:
             found.append(
-                f"Its gates explain {by_gates} of its predictions beyond chance, no more than random gates do "
+                f"Its gates explain {by_gates} of its predictions beyond chance, hardly more than random gates do "
                 f"({by_chance}): the minimum norm does the work, not what its gates have learned."
             )
         if hidden.explained - learned.explained > CLEAR:
@@ -291,6 +291,7 @@ class BiasReport(Report):
                 ax.plot(one.agreement.pair, [place, place], color=inks[one.source], linewidth=2)
                 ax.plot([one.agreement.value], [place], "o", color=inks[one.source], markersize=5)
                 ax.plot([one.by_chance] * 2, [place - 0.3, place + 0.3], color=BASELINE, linewidth=0.8)
+                ax.text(one.by_chance, place, " by chance", color=BASELINE, fontsize=7.0, va="center")
             ax.set_yticks(range(len(names)))
             ax.set_yticklabels(names)
             ax.invert_yaxis()
