@@ -25,6 +25,7 @@ STUDIES = {
     "poisson-modularity": "recombine.studies.poisson_modularity",
     "interaction-asymmetry": "recombine.studies.interaction_asymmetry",
     "feature-reuse": "recombine.studies.feature_reuse",
+    "gated-linear": "recombine.studies.gated_linear",
 }
 """The studies by name, with the module that defines each. A module is imported when its study is loaded."""
 

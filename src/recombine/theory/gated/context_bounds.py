@@ -1,8 +1,9 @@
 """Bounds on the error of one gated layer, context by context, from its training rows alone.
 
 One gated layer is a separate machine in each context, so leaving out a row changes only its own context. At most its
-support vectors can then be wrong, and at most `|beta_c|² R_c²` rows, with `R_c` the radius of the smallest ball around
-the context's inputs.
+support vectors can then be wrong, and at most `|beta_c|² R_c²` rows, with `R_c` the largest norm of an input: the
+machines have no offset, so distances count from the origin. The published bound takes the smallest ball around the
+inputs instead, wherever its centre is; it is no bound for such machines (a context with a single row would be sure).
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ class ContextBounds:
     """One entry per context of a single unit.
 
     - `rows`, `support`: how many training rows, and how many of them are support vectors.
-    - `squared_norm`: of the context's weights; `radius`: of the smallest ball around its inputs.
+    - `squared_norm`: of the context's weights; `radius`: the largest norm of its inputs; `ball`: the radius of the
+        smallest ball around them.
     """
 
     rows: Int[Array, " contexts"]
     support: Int[Array, " contexts"]
     squared_norm: Float[Array, " contexts"]
     radius: Float[Array, " contexts"]
+    ball: Float[Array, " contexts"]
 
     @property
     def errors(self) -> Float[Array, " contexts"]:
@@ -38,6 +41,12 @@ class ContextBounds:
     def leave_one_out(self) -> float:
         """The bound on the leave-one-out error."""
         return float(self.errors.sum() / self.rows.sum())
+
+    @property
+    def published(self) -> float:
+        """The published variant, with the smallest ball."""
+        bound = np.minimum(np.minimum(self.support, self.squared_norm * self.ball**2), self.rows)
+        return float(bound.sum() / self.rows.sum())
 
     @property
     def radius_margin(self) -> float:
@@ -54,8 +63,8 @@ def context_bounds(machine: GroupMachine, rows: GatedRows) -> ContextBounds:
     >>> from recombine.theory.gated import GatedRows, context_bounds, min_group_norm_machine
     >>> rows = GatedRows.of([[1.0], [3.0], [-1.0], [2.0], [-2.0]], [[0], [0], [0], [1], [1]])
     >>> bounds = context_bounds(min_group_norm_machine(rows, np.array([1.0, 1, -1, -1, 1])), rows)
-    >>> bounds.support.tolist(), bounds.radius.tolist()
-    ([2, 2], [2.0, 2.0])
+    >>> bounds.support.tolist(), bounds.radius.tolist(), bounds.ball.tolist()
+    ([2, 2], [3.0, 2.0], [2.0, 2.0])
 
     ```
     """
@@ -66,6 +75,7 @@ def context_bounds(machine: GroupMachine, rows: GatedRows) -> ContextBounds:
         np.array([len(own) for own in index]),
         np.array([int((np.abs(machine.dual[own]) > threshold).sum()) for own in index]),
         (machine.weights[0] ** 2).sum(axis=1),
+        np.array([np.linalg.norm(rows.inputs[own], axis=1).max(initial=0.0) for own in index]),
         np.array([enclosing_radius(rows.inputs[own]) if len(own) else 0.0 for own in index]),
     )
 

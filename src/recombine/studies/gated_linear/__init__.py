@@ -1,0 +1,41 @@
+"""Lippl, Abbott & Chung 2022: the implicit bias of gradient descent on generalized gated linear networks."""
+
+from recombine.runs import Trial
+from recombine.studies.gated_linear import networks, programmes, rectified_networks
+from recombine.studies.study import Study
+
+SECONDS = {
+    "one_layer": 25.0,
+    "two_layers": 25.0,
+    "longer_training": 30.0,
+    "rectified": 8.0,
+    "unseen_conjunctions": 15.0,
+}
+"""Of a trial's probe on one core, at scale quick."""
+
+
+def cost(trial: Trial) -> float:
+    """A rough number of seconds on one core."""
+    return max(SECONDS.get(probe.name.rpartition(":")[2], 3.0) for probe in trial.probes)
+
+
+STUDY = Study(
+    "gated-linear",
+    "The implicit bias of gradient descent on generalized gated linear networks",
+    "Lippl, Abbott & Chung, 2022, arXiv:2202.02649",
+    sections=(programmes.SECTION, networks.SECTION, rectified_networks.SECTION),
+    main_figure="fig2-gated",
+    learned=(
+        "The published l2 baseline is not the l2 norm: it weights deviations between contexts too heavily and groups "
+        "weight vectors of different units. With proper l2 norms the disadvantage of l2 nearly vanishes (claims 3 "
+        "and 20).",
+        "Where thresholds are at the median, the published comparison of predictions used networks whose thresholds "
+        "had been lost and drawn again (claim 23).",
+        "Published nets are far from their limit in norm, although their predictions are close to it (claim 16).",
+    ),
+    cost=cost,
+    sources=(
+        "Sources: figures and abstract of the paper; authors' code and results: their repository; derived: follows "
+        "from formulas and is checked by a second route; ours: not in the paper."
+    ),
+)

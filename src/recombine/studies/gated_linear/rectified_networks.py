@@ -1,0 +1,204 @@
+"""Figure 3: what the hidden layer, the learned gates and random gates explain of rectified networks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.parts import Part
+from recombine.report import blank_figure, look, seed_points
+from recombine.runs import Trial
+from recombine.studies.claim import Claim
+from recombine.studies.evidence import ArmPlan, Evidence, Scale
+from recombine.studies.gated_linear.machine_probes import rectified, unseen_conjunctions
+from recombine.studies.gated_linear.networks import SEEDS, STEPS, rows
+from recombine.studies.measurement import PerSeed, Successes
+from recombine.studies.quantity import described, difference, rate
+from recombine.studies.study import Drawing, StudySection
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RELU, RELU_MORE, CONJUNCTIONS = "rectified nets", "rectified nets, 2000 rows", "unseen conjunctions"
+SOURCES = ("hidden layer", "learned gates", "random gates")
+
+
+def arms(scale: Scale) -> dict[str, ArmPlan]:
+    """Nets of 50 rectified units with momentum, and gated nets that miss a conjunction of contexts."""
+    probe = Part(rectified, units=(6,) if scale == "smoke" else (50,), steps=STEPS[scale], momentum=0.9)
+    left_out = Part(unseen_conjunctions, steps=STEPS[scale])
+    plans = {
+        RELU: ArmPlan(Trial(rows(scale), (probe,), (0,)), SEEDS[scale]),
+        CONJUNCTIONS: ArmPlan(Trial(rows(scale), (left_out,), (0,)), SEEDS[scale]),
+    }
+    if scale != "smoke":
+        plans[RELU_MORE] = ArmPlan(Trial(rows(scale, 2000), (probe,), (0,)), 6)
+    return plans
+
+
+def _explained(evidence: Evidence) -> PerSeed:
+    arm = evidence[RELU]
+    differs = {name: arm[f"{name} differs"][:, 0] for name in SOURCES}
+    return PerSeed(
+        np.minimum(
+            differs["learned gates"] - differs["hidden layer"],
+            differs["random gates"] - differs["learned gates"],
+        ),
+        requires={
+            "hidden layer and gates separate": np.all(
+                [np.isfinite(arm[f"{n} error"][:, 0]) for n in SOURCES], axis=0
+            )
+        },
+        supports={f"differs, {name}": values for name, values in differs.items()}
+        | {f"by chance, {name}": arm[f"{name} by chance"][:, 0] for name in SOURCES},
+    )
+
+
+EXPLAINED = Claim(
+    "13",
+    "learned gates capture much of a rectified network, random gates less, its hidden layer nearly all",
+    "Figure 3b",
+    difference(
+        "how often machine and net differ: learned gates - hidden layer, or random - learned gates, the smaller one",
+        "above",
+        published=0.052,
+    ),
+    (RELU,),
+    _explained,
+    headline=True,
+    reversal="random gates had predicted the network as well as its own gates, or these as well as its hidden layer",
+)
+
+
+def _ordered(evidence: Evidence) -> PerSeed:
+    arm = evidence[RELU]
+    net, learned, drawn = (arm[f"{name} error"][:, 0] for name in ("net", "learned gates", "random gates"))
+    return PerSeed(
+        np.minimum(learned - net, drawn - learned),
+        supports={
+            "net": net,
+            "learned gates": learned,
+            "random gates": drawn,
+            "hidden layer": arm["hidden layer error"][:, 0],
+        },
+    )
+
+
+ORDERED = Claim(
+    "14",
+    "the network does better than the limit behind its gates, and that does better than random gates",
+    "Figure 3c, d",
+    difference(
+        "error: learned gates - net, or random - learned gates, the smaller one",
+        "above",
+        published=0.008,
+        magnitude=0.005,
+    ),
+    (RELU,),
+    _ordered,
+    reversal="the limit behind learned gates had been as good as the network, or random gates as good as learned ones",
+)
+
+
+def _gates_alone(evidence: Evidence) -> Successes:
+    return Successes(evidence[RELU]["gates separate"][:, 0] == 0)
+
+
+GATES_ALONE = Claim(
+    "15",
+    "the pattern of gates alone does not separate the labels",
+    "authors' results",
+    rate("share of nets whose 50 gates, as zeros and ones, cannot be separated", "above", no_effect=0.5),
+    (RELU,),
+    _gates_alone,
+    reversal="which units are on had been enough",
+)
+
+
+def _more(evidence: Evidence) -> PerSeed:
+    arm = evidence[RELU_MORE]
+    net, hidden = arm["net error"][:, 0], arm["hidden layer error"][:, 0]
+    return PerSeed(
+        np.abs(hidden - net),
+        supports={
+            "net error": net,
+            "hidden layer error": hidden,
+            "learned gates error": arm["learned gates error"][:, 0],
+        },
+    )
+
+
+MORE = Claim(
+    "18",
+    "with 2000 rows, too, a new readout of the hidden layer has nearly the error of the network",
+    "Figure 3d",
+    described("distance of the two errors", published_text="0.002 (0.063, 0.061)"),
+    (RELU_MORE,),
+    _more,
+    on_request=True,
+    minutes=3,
+)
+
+
+def _unseen(evidence: Evidence) -> PerSeed:
+    arm = evidence[CONJUNCTIONS]
+    return PerSeed(
+        arm["one layer"].mean(axis=1) - arm["two layers"].mean(axis=1),
+        supports={
+            "two layers: error in unseen conjunctions": arm["two layers"].mean(axis=1),
+            "one layer: the same (no answer counts half)": arm["one layer"].mean(axis=1),
+            "trained net: the same": arm["net"].mean(axis=1),
+            "two layers: error in seen contexts": arm["seen"].mean(axis=1),
+        },
+    )
+
+
+UNSEEN = Claim(
+    "24",
+    "on digits, too, two layers answer unseen conjunctions of contexts by adding parts, and are right more often "
+    "than not",
+    "ours",
+    difference(
+        "error in the left-out conjunction of two gates, one layer minus two layers, mean over four", "above"
+    ),
+    (CONJUNCTIONS,),
+    _unseen,
+    headline=True,
+    reversal="adding parts had been no better than no answer",
+)
+
+
+def _draw(evidence: Evidence) -> Figure:
+    arm = evidence[RELU]
+    groups = {
+        "error": {name: arm[f"{name} error"][:, 0] for name in ("net", *SOURCES)},
+        "differs from the net": {name: np.maximum(arm[f"{name} differs"][:, 0], 1e-4) for name in SOURCES},
+    }
+    with look():
+        figure = blank_figure(height=3.4)
+        ax = figure.subplots()
+    seed_points(
+        ax,
+        groups,
+        title="Learned gates explain more than random ones, the hidden layer nearly all",
+        label="share of images",
+    )
+    return figure
+
+
+SECTION = StudySection(
+    "Figure 3: rectified networks, and unseen conjunctions of gates",
+    arms=arms,
+    claims=(EXPLAINED, ORDERED, GATES_ALONE, MORE, UNSEEN),
+    drawings=(
+        Drawing(
+            "fig3-rectified",
+            "What explains a rectified network: its hidden layer nearly all, its gates much, random gates less.",
+            "Error on new images, and how often each machine predicts another class than the trained network; a "
+            "point per seed.",
+            (RELU,),
+            _draw,
+        ),
+    ),
+)
