@@ -111,6 +111,23 @@ class LeakyNet(nn.Module):
         return total
 
 
+class GatedNet(nn.Module):
+    """The counterpart of `recombine.nets.gated.two_layer_gated` with two contexts per unit."""
+
+    def __init__(self, directions: Any, thresholds: Any) -> None:
+        super().__init__()
+        units, inputs = directions.shape
+        self.register_buffer("directions", torch.as_tensor(directions))
+        self.register_buffer("thresholds", torch.as_tensor(thresholds))
+        self.weight = nn.Parameter(torch.randn(units, 2, inputs) / inputs**0.5)
+        self.readout = nn.Linear(units, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        contexts = (x @ self.directions.T > self.thresholds).long()
+        both = torch.einsum("ni,uci->nuc", x, self.weight)
+        return self.readout(both.gather(2, contexts[:, :, None])[:, :, 0])
+
+
 def _unit(vectors: Tensor, dim: int) -> Tensor:
     return vectors / vectors.norm(dim=dim, keepdim=True)
 

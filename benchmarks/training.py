@@ -230,7 +230,7 @@ def per_step(seconds: list[float], steps: int) -> float:
 
 
 def _torch_optimiser(module: nn.Module, optimiser: Optimiser) -> torch.optim.Optimizer:
-    kinds = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    kinds = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}
     rate, decay = optimiser.learning_rate, optimiser.weight_decay
     return kinds[optimiser.kind](module.parameters(), lr=rate, weight_decay=decay)
 
