@@ -13,6 +13,7 @@ from recombine.errors import InputError
 from recombine.parts import Part
 from recombine.runs import Store, Trial
 from recombine.studies import (
+    Amendment,
     Arm,
     ArmPlan,
     Cases,
@@ -185,6 +186,28 @@ def test_numbers_of_a_quantity_that_has_changed_are_ignored(file):
     assert found.outcome("1").verdict.name == "not run"
 
 
+def test_numbers_of_a_claim_that_has_been_amended_are_ignored(file):
+    """The same name may stand for another estimator after an amendment."""
+    amended = replace(CLAIMS[0], amendments=(Amendment("the mean", "the median", "one seed decided"),))
+    outcome = amended.decide(NOTHING.evidence)
+    found = with_recorded(replace(NOTHING, outcomes=(outcome,)), read_recorded(file))
+    assert found.outcome("1").verdict.name == "not run"
+
+
+def test_an_exact_statement_that_was_checked_now_is_not_replaced(tmp_path):
+    """Not even by a recording with more cases."""
+    many = replace(
+        run(),
+        outcomes=tuple(
+            replace(o, measurement=Cases({f"case {i}": 1.0 for i in range(9)})) if o.claim.id == "4" else o
+            for o in run().outcomes
+        ),
+    )
+    write_table(per_seed_table([many]), tmp_path / "made-up.csv")
+    kept = with_recorded(run(), read_recorded(tmp_path / "made-up.csv")).outcome("4")
+    assert (kept.recorded, kept.verdict.name) == (None, "verified")
+
+
 def test_a_new_bound_decides_recorded_numbers(file):
     stricter = replace(CLAIMS[0], quantity=ratio("error / error", "above", magnitude=1e6))
     outcome = stricter.decide(NOTHING.evidence)
@@ -228,6 +251,8 @@ def test_a_folder_need_not_have_every_study(tmp_path):
             lambda t: t.with_columns(form=pl.lit("lines")),
             "column 'form': got 'lines', expected one of per seed",
         ),
+        (lambda t: t.with_columns(level=pl.lit(None)), "column 'level': got None"),
+        (lambda t: t.with_columns(level=pl.lit(95.0)), "column 'level': got 95.0, expected a number between"),
         (lambda t: t.with_columns(form=pl.lit("unpaired")), "column 'form': got 'unpaired'"),
     ],
 )

@@ -211,6 +211,14 @@ def test_claims_that_more_seeds_have_decided_are_recalled_as_decided_if_asked_fo
     assert outcome.verdict.estimate.level >= 1 - 0.05 / 3
 
 
+def test_a_look_at_fewer_seeds_than_are_stored_does_not_replace_them(store):
+    """Ten stored seeds include the seven of the first look; the page shows all ten."""
+    reproduce(STUDY, claims=["5"], seeds=7, store=store)
+    reproduce(STUDY, claims=["5"], seeds=10, store=store)
+    shown = recall(STUDY, seeds=10, until_decided=True, store=store).outcome("5")
+    assert shown.verdict.n_seeds == 10
+
+
 def test_json_has_every_field_and_no_nan(store):
     record = reproduce(STUDY, everything=True, store=store).to_dict()
     text = json.dumps(record, allow_nan=False)

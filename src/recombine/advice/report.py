@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import numpy as np
 
-from recombine._version import __version__
 from recombine.advice.additions.determining_cells import order_name
 from recombine.advice.cells_of_interest import cell_name, cell_names, matching_cells
 from recombine.advice.coverage import rarest_levels
@@ -28,6 +26,7 @@ from recombine.report import (
     Section,
     Table,
     count,
+    page_footer,
 )
 
 
@@ -58,7 +57,7 @@ def advice_document(advice: Advice, *, figures: bool = True) -> Document:
         sections.append(Section("Expect", [Only("page", [_FORECASTS]), Facts(forecasts)]))
     sections.append(Section("Training cells per level", _level_blocks(advice), where="page"))
     sections.append(Section("", [f"Do first: {steps}."], where="terminal"))
-    footer = {"version": __version__, "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
+    footer = page_footer()
     return Document(f"Advice on {advice.table.name}", _summary(advice), sections, footer)
 
 

@@ -16,7 +16,7 @@ from recombine.bias.explanations import (
     explain,
     gated_scores,
     hidden_layer_scores,
-    random_gates,
+    median_gates,
 )
 from recombine.bias.rectified_layer import RectifiedLayer, as_labels, read_layer
 from recombine.bias.result import BiasReport, UnseenContexts
@@ -29,7 +29,7 @@ MAX_ROWS = 5000
 MAX_COMPARED = 20_000
 MIN_ROWS = 10
 MIXED = 2000
-"""Mixtures of training rows on which machines are compared with the model, if there are no other rows."""
+"""How many mixtures of training rows to compare predictions on if the user gives no other rows."""
 DRAWS = 3
 """Draws of random gates; the one in the middle is reported."""
 
@@ -184,7 +184,7 @@ def _random(
 ) -> Explanation:
     drawn = []
     for draw in range(DRAWS):
-        gates = random_gates(together.inputs, together.activities.shape[1], rows.train, seed=seed + draw)
+        gates = median_gates(together.inputs, together.activities.shape[1], rows.train, seed=seed + draw)
         drawn.append(fit("random gates", gated_scores(together.inputs, gates, rows.train)))
         tell(0.5 + 0.4 * (draw + 1) / DRAWS)
     middle: Explanation = sorted(drawn, key=lambda one: one.agreement.value)[DRAWS // 2]

@@ -12,11 +12,11 @@ from recombine.bias.explanations import fit_gates
 from recombine.bias.rectified_layer import RectifiedLayer
 from recombine.metrics.implicit_bias import (
     balancedness,
-    group_size,
     kkt_residual,
     norm_ratio,
     normalised_margin,
 )
+from recombine.theory import group_norm
 from recombine.theory.gated import GatedRows
 
 Array = np.ndarray
@@ -75,7 +75,7 @@ def distance_to_limit(layer: RectifiedLayer, train: Array, labels: Float[Array, 
         hidden[:, alive],
     )
     outputs = hidden @ readout
-    size = group_size((incoming * readout).T[:, None, :]) if alive.any() else 0.0
+    size = group_norm(incoming * readout)
     if not size > 0:
         return None
     machine, hard = fit_gates(GatedRows.of(x, gates), labels)

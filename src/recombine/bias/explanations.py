@@ -145,7 +145,7 @@ def fit_gates(rows: GatedRows, labels: Array) -> tuple[GroupMachine, bool]:
         return min_group_norm_machine(rows, labels, kind="soft margin", cost=cost, tolerance=TOLERANCE), False
 
 
-def random_gates(
+def median_gates(
     inputs: Float[Array, "rows inputs"], units: int, train: Array, *, seed: int
 ) -> Bool[Array, "rows units"]:
     """Gates of random orthogonal directions at the median of the training rows, and one unit that is always on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
@@ -23,6 +22,7 @@ from recombine.report import (
     Table,
     bracket,
     fixed,
+    page_footer,
     percent,
     plain_number,
 )
@@ -237,11 +237,7 @@ class BiasReport(Report):
         ]
         if self.notes:
             sections.append(Section("Keep in mind", [Bullets(self.notes)]))
-        footer = {
-            "version": __version__,
-            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            "method": "after Lippl, Abbott and Chung 2022, arXiv 2202.02649",
-        }
+        footer = page_footer(method="after Lippl, Abbott and Chung 2022, arXiv 2202.02649")
         return Document(f"The implicit bias of {self.name}", lead, sections, footer)
 
     def _distance_blocks(self) -> list[Any]:

@@ -16,8 +16,7 @@ from recombine.cli.shared import (
     QuietOption,
     check_page_path,
     progress_lines,
-    say,
-    say_json,
+    say_report,
 )
 from recombine.errors import InputError
 
@@ -76,12 +75,4 @@ def bias(
             name=name or model.rpartition(":")[2],
             progress=None if quiet else partial(show_progress, "solving for the limit"),
         )
-    if html is not None:
-        report.page().write(html)
-    if as_json:
-        say_json(report.to_dict())
-        return
-    say(str(report))
-    if html is not None:
-        say()
-        say(f"Page: {html}")
+    say_report(report, html, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say, say_json
+from recombine.cli.shared import JsonOption, QuietOption, check_page_path, progress_lines, say_report
 from recombine.errors import InputError
 
 
@@ -98,15 +98,7 @@ def modularity(
             y=y,
             progress=None if quiet else partial(show_progress, "finding modules"),
         )
-    if html is not None:
-        report.page().write(html)
-    if as_json:
-        say_json(report.to_dict())
-        return
-    say(str(report))
-    if html is not None:
-        say()
-        say(f"Page: {html}")
+    say_report(report, html, as_json=as_json)
 
 
 def _module_numbers(field: str, text: str | None) -> Any:

@@ -17,8 +17,7 @@ from recombine.cli.shared import (
     QuietOption,
     check_page_path,
     progress_lines,
-    say,
-    say_json,
+    say_report,
     words,
 )
 from recombine.errors import InputError
@@ -75,15 +74,7 @@ def reuse(
     except ModelError as error:
         typer.echo(error.trace.rstrip(), err=True)
         raise InputError("--inputs", str(inputs), f"inputs on which {model} runs ({error.words})") from None
-    if html is not None:
-        report.page().write(html)
-    if as_json:
-        say_json(report.to_dict())
-        return
-    say(str(report))
-    if html is not None:
-        say()
-        say(f"Page: {html}")
+    say_report(report, html, as_json=as_json)
 
 
 def _versions(before: Path, after: Path, model: str | None, inputs: Path | None) -> tuple[Any, Any, Any]:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from recombine.cli.interrupts import on_interrupt
 from recombine.errors import InputError
+
+if TYPE_CHECKING:
+    from recombine.report import Report
 
 StoreOption = Annotated[
     Path | None,
@@ -53,6 +56,18 @@ def say(line: str = "") -> None:
 def say_json(value: Any) -> None:
     """Prints a value as JSON; numbers that are not finite, which JSON does not have, become null."""
     typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say_report(report: Report, html: Path | None, *, as_json: bool) -> None:
+    """Writes a report's page, if asked for, and prints the report as text or as JSON."""
+    if html is not None:
+        report.page().write(html)
+    if as_json:
+        say_json(report.to_dict())
+        return
+    say(str(report))
+    if html is not None:
+        say(f"\nPage: {html}")
 
 
 def _finite(value: Any) -> Any:

@@ -47,7 +47,6 @@ from recombine.metrics.image_measures import (
 from recombine.metrics.implicit_bias import (
     Inconsistency,
     balancedness,
-    group_size,
     inconsistency,
     kkt_residual,
     norm_ratio,
@@ -136,7 +135,6 @@ __all__ = [
     "factorisation",
     "fold_numbers",
     "gaussian_kernel",
-    "group_size",
     "inconsistency",
     "item_slope",
     "kernel_agreement",

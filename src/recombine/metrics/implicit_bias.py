@@ -2,7 +2,7 @@
 
 A net that classifies its training rows keeps growing; its direction converges to a solution of maximum margin in the
 norm of its architecture. For units `h` with parts `zeta_h = v_h w_h` (all weight vectors of a unit, times its
-readout) that is the group norm `sum_h |zeta_h|`.
+readout) that is the group norm `sum_h |zeta_h|` (`recombine.theory.group_norm`).
 
 | metric | range | at the limit |
 |---|---|---|
@@ -28,21 +28,6 @@ from recombine.theory.gated.bounded_programme import solve_bounded
 
 Array = np.ndarray
 _RIDGE = 1e-12  # relative to the mean diagonal, so that dependent gradients have a factor
-
-
-def group_size(parts: Float[Array, "units contexts inputs"]) -> float:
-    """`sum_h |zeta_h|`, half of the smallest squared norm of parameters with these parts.
-
-    ```python
-    >>> import numpy as np
-    >>> from recombine.metrics import group_size
-    >>> group_size(np.array([[[3.0, 4.0]], [[0.0, 1.0]]]))
-    6.0
-
-    ```
-    """
-    sizes = np.asarray(parts, dtype=np.float64)
-    return float(np.linalg.norm(sizes.reshape(len(sizes), -1), axis=1).sum())
 
 
 def normalised_margin(outputs: Real[Array, " rows"], labels: Real[Array, " rows"], size: float) -> float:

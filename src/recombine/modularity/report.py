@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine._version import __version__
 from recombine.modularity.nulls import Null
 from recombine.modularity.verdict import MIN_Z, MIXED, MODULAR
 from recombine.report import (
@@ -28,6 +26,7 @@ from recombine.report import (
     fixed,
     number,
     number_ranges,
+    page_footer,
     percent,
 )
 from recombine.report.figures.weight_maps import MAX_CELLS, MAX_LAYERS, unit_layer_names, weight_maps
@@ -59,11 +58,7 @@ def document(report: ModularityReport) -> Document:
     if report.warnings:
         pitfalls = [Fact(pitfall.code, pitfall.message) for pitfall in report.warnings]
         sections.append(Section("Keep in mind", [Facts(pitfalls)]))
-    footer = {
-        "version": __version__,
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "method": "after Qian, Liang and Fiete 2025, arXiv 2512.13707",
-    }
+    footer = page_footer(method="after Qian, Liang and Fiete 2025, arXiv 2512.13707")
     return Document(f"Modularity of {report.name}", str(report.verdict), sections, footer)
 
 

@@ -20,8 +20,6 @@ from recombine.nets.stages import Buffer, Net
 
 DIRECTION_SCALE, THRESHOLD_SCALE = 36.0, 9.0
 """Published standard deviations of gate directions and of random thresholds."""
-OFF = -1
-"""The context of a unit that is switched off."""
 
 
 class HyperplaneGates(eqx.Module):

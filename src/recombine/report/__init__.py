@@ -40,7 +40,7 @@ from recombine.report.figures.style import BASELINE, METHODS, SEEN, UNSEEN, colo
 from recombine.report.figures.unseen_outline import mask_outline, outline_unseen
 from recombine.report.html import html, write_html
 from recombine.report.interface import Report
-from recombine.report.machine import machine
+from recombine.report.machine import machine, page_footer
 from recombine.report.markdown import markdown, write_markdown
 from recombine.report.numbers import (
     bracket,
@@ -107,6 +107,7 @@ __all__ = [
     "number",
     "number_ranges",
     "outline_unseen",
+    "page_footer",
     "percent",
     "plain_level",
     "plain_number",

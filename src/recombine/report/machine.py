@@ -1,4 +1,4 @@
-"""One line about the machine: enough to judge a running time, nothing that identifies its owner."""
+"""How a page was made: version and date, and one line about the machine that identifies nobody."""
 
 from __future__ import annotations
 
@@ -7,8 +7,25 @@ import platform
 import re
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from recombine._version import __version__
+
+
+def page_footer(**further: str) -> dict[str, str]:
+    """The footer of a report's page: version and date, then whatever else says how it was made.
+
+    ```python
+    >>> from recombine.report import page_footer
+    >>> list(page_footer(method="after Qian, Liang and Fiete 2025"))
+    ['version', 'date', 'method']
+
+    ```
+    """
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return {"version": __version__, "date": now, **further}
 
 
 def machine() -> str:

@@ -60,9 +60,7 @@ class TangentMovement:
                 f"{text} It stayed: the model learned like its linearisation, without changing its features."
             )
         if self.relative >= CHANGED:
-            return (
-                f"{text} It changed: features, or the readout that weights them, are no longer the old ones."
-            )
+            return f"{text} It changed: the model's features, or the readout that weights them, differ from before."
         return (
             f"{text} It moved part of the way: features, or the readout that weights them, changed in part."
         )

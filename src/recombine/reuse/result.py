@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
@@ -24,6 +23,7 @@ from recombine.report import (
     bracket,
     count,
     fixed,
+    page_footer,
     percent,
     plain_number,
 )
@@ -176,11 +176,7 @@ class ReuseReport(Report):
         ]
         if self.notes:
             sections.append(Section("Keep in mind", [Bullets(self.notes)]))
-        footer = {
-            "version": __version__,
-            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            "method": "after Lippl and Lindsey 2024, arXiv 2310.02396",
-        }
+        footer = page_footer(method="after Lippl and Lindsey 2024, arXiv 2310.02396")
         return Document(f"What {self.name} kept", lead, sections, footer)
 
     def comparison(self) -> list[Block]:

@@ -27,6 +27,7 @@ COLUMNS = {
     "value": "Float64",
     "excluded": "String",
     "level": "Float64",
+    "amendments": "Int64",
     "note": "String",
     "version": "String",
     "date": "String",
@@ -42,7 +43,8 @@ def per_seed_table(reproductions: Sequence[Reproduction]) -> pl.DataFrame:
 
     `role` says whether a number decides the claim or supports it, and `form` how the numbers that decide are compared.
     `sample` names the sample of an unpaired comparison or the case of an exact statement. `excluded` is the reason why
-    a seed does not count, empty if it does. `level` is that of the interval. `version` and `date` tell when the claim
+    a seed does not count, empty if it does. `level` is that of the interval, `amendments`
+    the number of changes to the claim by then. `version` and `date` tell when the claim
     was measured.
     """
     import polars as pl
@@ -58,6 +60,7 @@ def per_seed_table(reproductions: Sequence[Reproduction]) -> pl.DataFrame:
                 "scale": reproduction.scale,
                 "seed_offset": reproduction.seed_offset,
                 "level": outcome.level,
+                "amendments": len(outcome.claim.amendments),
                 "version": __version__ if origin is None else origin.version,
                 "date": today if origin is None else origin.date,
             }

@@ -61,7 +61,7 @@ def read_recorded(path: Path) -> pl.DataFrame:
 def with_recorded(reproduction: Reproduction, numbers: pl.DataFrame) -> Reproduction:
     """The same run, with recorded numbers for claims that it has not measured or has measured with fewer seeds.
 
-    Numbers of a quantity that has changed since are ignored.
+    Numbers of a claim that has been amended since, or whose quantity has another name now, are ignored.
     """
     import polars as pl
 
@@ -74,20 +74,30 @@ def with_recorded(reproduction: Reproduction, numbers: pl.DataFrame) -> Reproduc
     for outcome in reproduction.outcomes:
         rows = mine.filter(pl.col("claim") == outcome.claim.id)
         found = _outcome(outcome.claim, rows, reproduction.scale) if len(rows) else None
-        outcomes.append(outcome if found is None or _size(outcome) >= _size(found) else found)
+        outcomes.append(outcome if found is None or _outweighs(outcome, found) else found)
     return replace(reproduction, outcomes=tuple(outcomes))
 
 
-def _size(outcome: Outcome) -> int:
-    """How many numbers decide a claim; 0 if nothing was measured."""
-    measured = outcome.measurement
-    return 0 if measured is None else sum(len(values) for values in measured.columns().values())
+def _outweighs(own: Outcome, recorded: Outcome) -> bool:
+    """Whether a run's own numbers count: at least as many as recorded, or any check of an exact statement."""
+    if own.measurement is None:
+        return False
+    return own.claim.kind == "exact" or _numbers(own.measurement) >= _numbers(recorded.measurement)
+
+
+def _numbers(measurement: Measurement | None) -> int:
+    """How many numbers decide a claim."""
+    return 0 if measurement is None else sum(values.size for values in measurement.columns().values())
 
 
 def _outcome(claim: Claim, rows: pl.DataFrame, scale: Scale) -> Outcome | None:
     import polars as pl
 
-    decisive = rows.filter((pl.col("role") == DECIDES) & (pl.col("quantity") == claim.quantity.name))
+    decisive = rows.filter(
+        (pl.col("role") == DECIDES)
+        & (pl.col("quantity") == claim.quantity.name)
+        & (pl.col("amendments") == len(claim.amendments))
+    )
     if not len(decisive):
         return None
     supports = {
@@ -97,7 +107,9 @@ def _outcome(claim: Claim, rows: pl.DataFrame, scale: Scale) -> Outcome | None:
     measurement = _measurement(decisive, supports)
     first = decisive.row(0, named=True)
     seeds = tuple(sorted(set(decisive["seed"].drop_nulls().to_list())))
-    level = float(first["level"])
+    level = first["level"]
+    if level is None or not 0 < level < 1:
+        raise InputError("recorded, column 'level'", level, "a number between 0 and 1")
     return Outcome(
         claim,
         judge(claim.quantity, measurement, level=level),

@@ -249,6 +249,8 @@ def recall(
             found = claim.decide(stored((*claim.needs, *claim.also), look), level=LOOK_LEVEL)
             if found.verdict.name == "not run":
                 break
+            if found.verdict.n_seeds <= outcome.verdict.n_seeds:
+                continue  # a look at fewer seeds than are known says less
             outcome = found
             if outcome.verdict.name != "open":
                 break

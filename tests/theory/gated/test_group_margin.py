@@ -1,5 +1,7 @@
 """Machines of minimum group norm: primal against dual, Newton against cones, special cases in closed form."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -152,6 +154,23 @@ def test_diagonal_rows_give_the_l1_machine():
     both = np.hstack([x, -x]) * labels[:, None]
     programme = linprog(np.ones(40), A_ub=-both, b_ub=-np.ones(12), bounds=(0, None))
     assert machine.norm == pytest.approx(programme.fun, rel=1e-5)
+
+
+def test_a_machine_without_a_margin_yet_has_an_infinite_gap_and_is_replaced():
+    """A first guess may miss the margin by rounding; its gap must not hide every better one."""
+    machine = min_group_norm_machine(*problem(2))
+    assert replace(machine, primal=np.inf).gap == np.inf > machine.gap
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_the_units_of_the_inputs_do_not_matter(factor):
+    rows, labels = problem(3)
+    scaled = GatedRows(factor * rows.inputs, rows.indicator)
+    weights = np.random.default_rng(0).normal(size=(rows.units, rows.n_contexts, rows.inputs.shape[1]))
+    for kind, targets in (("hard margin", labels), ("regression", rows.predict(weights))):
+        one, other = (min_group_norm_machine(r, targets, kind=kind) for r in (rows, scaled))
+        assert other.norm * factor == pytest.approx(one.norm, rel=1e-5)
+        assert other.gap < 1e-5
 
 
 def test_active_units_and_support_vectors():

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine._version import __version__
 from recombine.auditing.report.error_section import error_section
 from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
@@ -28,6 +26,7 @@ from recombine.report import (
     Section,
     Table,
     count,
+    page_footer,
     percent,
 )
 
@@ -94,12 +93,7 @@ def audit_document(report: AuditReport) -> Document:
         sections.append(Section("Notes", notes))
     terms = Table([Column("term"), Column("meaning")], [Row([term, text]) for term, text in TERMS.items()])
     sections.append(Section("Terms", [Details("What the terms mean", [terms])], where="page"))
-    footer = {
-        "version": __version__,
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "audited": heading(report),
-        "intervals": "95%, by resampling cells",
-    }
+    footer = page_footer(audited=heading(report), intervals="95%, by resampling cells")
     where = "" if report.table.name == "the table" else f" on {report.table.name}"
     return Document(f"Audit of {report.model}{where}", f"**Verdict:** {report.verdict}", sections, footer)
 

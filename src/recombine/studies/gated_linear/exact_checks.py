@@ -12,6 +12,7 @@ import numpy as np
 
 from recombine.nets.gated import at_quantiles, parts, random_gates, two_layer_gated
 from recombine.studies.gated_linear.digit_rows import Array
+from recombine.studies.gated_linear.training import size_of_parts
 from recombine.theory.gated import (
     GatedRows,
     InseparableError,
@@ -162,7 +163,7 @@ def descended(seed: int, *, steps: tuple[int, ...]) -> Values:
 
     **Returns:** `excess` `(steps,)`, the norm at a margin of 1 relative to the smallest, minus 1; `imbalance`.
     """
-    from recombine.metrics import balancedness, group_size, norm_ratio
+    from recombine.metrics import balancedness, norm_ratio
 
     rng = np.random.default_rng([seed, 7])
     rows, labels = _problem(rng, units=5)
@@ -182,5 +183,5 @@ def descended(seed: int, *, steps: tuple[int, ...]) -> Values:
             rate = 1e-3 * size / np.sqrt((to_w**2).sum() + (to_v**2).sum())
             w, v, step = w + rate * to_w, v + rate * to_v, step + 1
         zeta = w * v[:, None, None]
-        found.append(norm_ratio(rows.predict(zeta), labels, group_size(zeta), machine.bound) - 1)
+        found.append(norm_ratio(rows.predict(zeta), labels, size_of_parts(zeta), machine.bound) - 1)
     return {"excess": found, "imbalance": balancedness(w, v)}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from recombine.bias.explanations import random_gates as median_gates
-from recombine.metrics import group_size, inconsistency, norm_ratio
+from recombine.bias.explanations import median_gates
+from recombine.metrics import inconsistency, norm_ratio
 from recombine.nets.gated import parts
 from recombine.studies.gated_linear.digit_rows import Array, DigitRows
 from recombine.studies.gated_linear.training import (
@@ -17,6 +17,7 @@ from recombine.studies.gated_linear.training import (
     hidden_weights,
     outputs,
     rectified_net,
+    size_of_parts,
     with_redrawn_thresholds,
 )
 from recombine.theory.gated import (
@@ -97,12 +98,12 @@ def two_layers(rows: DigitRows, *, units: Sequence[int], median: bool, steps: in
                 lost = outputs(with_redrawn_thresholds(net, rows), rows.test)
                 note("redrawn differs", inconsistency(scores, lost).share)
         on_train = outputs(net, rows.train)
-        note("norm ratio", norm_ratio(on_train, rows.train_labels, group_size(parts(net)), smallest))
+        note("norm ratio", norm_ratio(on_train, rows.train_labels, size_of_parts(parts(net)), smallest))
     return found
 
 
 def _compared(scores: Array, own: Array, labels: Array) -> dict[str, float]:
-    """A machine's error, and how often it and the net differ; NaN if there is no machine."""
+    """A machine's error, and how often it disagrees with the net; NaN if the labels could not be separated."""
     if not np.isfinite(scores).all():
         return dict.fromkeys(("error", "differs", "by chance"), np.nan)
     found = inconsistency(scores, own, labels)
@@ -143,7 +144,7 @@ def longer_training(rows: DigitRows, *, units: int, steps: Sequence[int], moment
     found: dict[str, list[float]] = {"norm ratio": [], "differs": [], "net error": []}
     for count in steps:
         net = gated_net(rows, gates, steps=count, momentum=momentum)
-        size = group_size(parts(net))
+        size = size_of_parts(parts(net))
         found["norm ratio"].append(
             norm_ratio(outputs(net, rows.train), rows.train_labels, size, machine.bound)
         )

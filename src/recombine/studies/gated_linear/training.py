@@ -14,6 +14,7 @@ import numpy as np
 from recombine.nets import Net, evaluate, mlp
 from recombine.nets.gated import HyperplaneGates, one_layer_gated, two_layer_gated
 from recombine.studies.gated_linear.digit_rows import WEIGHT_STREAM, Array, DigitRows
+from recombine.theory import group_norm
 from recombine.training import Recipe, fit, sgd
 from recombine.training.losses import logistic
 from recombine.training.recipe import Schedule
@@ -55,8 +56,15 @@ def outputs(net: Net, x: Array) -> Array:
 
 
 def error(scores: Array, labels: Array) -> float:
-    """The share of rows whose sign is wrong; rows without an answer (0) count half."""
+    """The share of rows whose sign is wrong; rows without an answer (0) count half. NaN if a score is not finite."""
+    if not np.isfinite(scores).all():
+        return float("nan")
     return float(np.mean(np.where(scores == 0, 0.5, np.sign(scores) != labels)))
+
+
+def size_of_parts(parts: Array) -> float:
+    """The group norm of `(units, contexts, inputs)` weights: the sum over units of the size of all their weights."""
+    return group_norm(parts.reshape(len(parts), -1).T)
 
 
 def with_redrawn_thresholds(net: Net, rows: DigitRows) -> Net:

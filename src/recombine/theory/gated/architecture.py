@@ -128,7 +128,7 @@ class ImplicitNorm:
 
     - `formula`: in words of the table in this module.
     - `convex`: whether minimising it under margins is a convex programme, which `solve_architecture` solves.
-    - `shape`: of the coefficients that `value` takes; empty if there is no closed form.
+    - `shape`: of the coefficients that `value` takes; empty if the norm has no closed form.
     - `reason`: why it is not convex.
     """
 

@@ -3,7 +3,8 @@
 One gated layer is a separate machine in each context, so leaving out a row changes only its own context. At most its
 support vectors can then be wrong, and at most `|beta_c|² R_c²` rows, with `R_c` the largest norm of an input: the
 machines have no offset, so distances count from the origin. The published bound takes the smallest ball around the
-inputs instead, wherever its centre is; it is no bound for such machines (a context with a single row would be sure).
+inputs instead, wherever its centre is. That does not bound the error of machines without an offset: it would promise
+that a context with a single row is never wrong.
 """
 
 from __future__ import annotations

@@ -63,7 +63,9 @@ class GroupMachine:
 
     @property
     def gap(self) -> float:
-        """The relative duality gap: the norm is at most this share above its optimum."""
+        """The relative duality gap: the norm is at most this share above its optimum. Infinite without a margin."""
+        if not np.isfinite(self.primal):
+            return float("inf")
         return (self.primal - self.bound) / self.primal if self.primal else 0.0
 
     @property
