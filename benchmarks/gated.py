@@ -29,7 +29,7 @@ def steps(*, repeats: int) -> list[Row]:
     from recombine.nets.gated import random_gates, two_layer_gated
     from recombine.tasks import Task
     from recombine.tasks.modular import train_and_test
-    from recombine.training import Recipe, sgd
+    from recombine.training import Recipe, fit_in_row_span, sgd
 
     x, labels = digits(700)
     split, cell = train_and_test(500, 200)
@@ -45,6 +45,7 @@ def steps(*, repeats: int) -> list[Row]:
             task,
             Recipe(steps=2000, batch=128, optimiser=sgd(0.01)),
             goal=TIMES_PYTORCH,
+            run=fit_in_row_span,
         )
         found.append(against_pytorch(case, repeats=repeats))
     return found

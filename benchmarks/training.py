@@ -28,7 +28,7 @@ from recombine.parts import Part
 from recombine.remedies.forced_rendering import forced_rendering
 from recombine.spaces import Space, Split
 from recombine.tasks import Task
-from recombine.training import Optimiser, Recipe, adam, adamw, fit
+from recombine.training import Fitted, Optimiser, Recipe, adam, adamw, fit
 
 ROUTE_STEPS = 16
 """Steps of one measurement when routes of convolution are compared."""
@@ -44,6 +44,7 @@ class Case:
     task: Task
     recipe: Recipe
     goal: float
+    run: Callable[..., Fitted] = fit
 
 
 def cases() -> dict[str, Case]:
@@ -218,10 +219,10 @@ def many_seeds(case: Case, *, seeds: int, repeats: int) -> list[Row]:
 
 
 def compiled(case: Case, *, seeds: int = 1) -> Callable[[], object]:
-    """The case by `fit`, with one record at the end."""
+    """The case by `fit`, or by what it names instead, with one record at the end."""
     steps = case.recipe.steps_for(len(case.task.train))
     recipe = replace(case.recipe, record_every=steps)
-    return lambda: fit(case.net, case.task, recipe, seeds=range(seeds))
+    return lambda: case.run(case.net, case.task, recipe, seeds=range(seeds))
 
 
 def per_step(seconds: list[float], steps: int) -> float:

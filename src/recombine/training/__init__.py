@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from recombine.training.descent import Descended, descend
     from recombine.training.loop import Fitted, fit
     from recombine.training.proximal import ProximalDescent, descend_proximal
+    from recombine.training.row_span import fit_in_row_span
     from recombine.training.stages import TrainingStage, fit_in_stages
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "descend",
     "descend_proximal",
     "fit",
+    "fit_in_row_span",
     "fit_in_stages",
     "sgd",
 ]
@@ -43,6 +45,10 @@ def __getattr__(name: str) -> Any:
         from recombine.training import proximal
 
         return getattr(proximal, name)
+    if name == "fit_in_row_span":
+        from recombine.training import row_span
+
+        return row_span.fit_in_row_span
     if name in {"fit_in_stages", "TrainingStage"}:
         from recombine.training import stages
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 RESNET, VIT = "ResNet", "ViT"
 TOGETHER = {RESNET: "ResNet, multi-task", VIT: "ViT, multi-task"}
 SCALES = (0.125, 0.25, 1.0, 2.0)
+SHRUNK = (0.125, 0.25)
 SEEDS = {"smoke": 1, "quick": 6, "paper": 6}
 DIGITS = {"source": "digits", "enlarge": 2, "aux_images": 1100, "aux_test": 100, "pool": 200, "test": 100}
 CIFAR = {
@@ -149,9 +150,9 @@ def _supports(arm: Arm) -> dict[str, np.ndarray]:
 def _resnet_gains(evidence: Evidence) -> PerSeed:
     arm = evidence[RESNET]
     few = [i for i, n in enumerate(_rows_of(evidence, arm)) if n <= LITTLE]
-    best = np.maximum(_gains(arm, 0.125)[:, few].mean(axis=1), _gains(arm, 0.25)[:, few].mean(axis=1))
-    supports = {f"the same up to {LITTLE} images": best} | _supports(arm)
-    return PerSeed(np.maximum(_gain(arm, 0.125), _gain(arm, 0.25)), supports=supports)
+    gains = np.mean([_gains(arm, scale) for scale in SHRUNK], axis=0)  # (seeds, rows)
+    supports = {f"the same up to {LITTLE} images": gains[:, few].mean(axis=1)} | _supports(arm)
+    return PerSeed(gains.mean(axis=1), supports=supports)
 
 
 def _rows_of(evidence: Evidence, arm: Arm) -> tuple[int, ...]:
@@ -164,9 +165,9 @@ RESCALING_HELPS = Claim(
     "shrinking the pretrained weights improves finetuning of a ResNet",
     "Figure 5a, b",
     difference(
-        "accuracy from rescaling 0.125 or 0.25, the better one, minus without",
+        "accuracy with rescaling minus without, mean of 0.125 and 0.25",
         "above",
-        published=0.07,
+        published=0.05,
         magnitude=0.01,
     ),
     (RESNET,),
@@ -176,7 +177,15 @@ RESCALING_HELPS = Claim(
     minutes=MINUTES[RESNET],
     reversal="shrinking the weights had cost accuracy",
     reduced=REDUCED,
-    amendments=(SMALLER,),
+    amendments=(
+        SMALLER,
+        Amendment(
+            "the better of rescaling 0.125 and 0.25, minus without; published 0.07 (0.125, 10 images)",
+            "the mean of both; published 0.05 (mean of both over 10 to 1000 images); the same bound",
+            "of two accuracies that vary by chance the better one exceeds a third even without an effect. Accuracies "
+            "of the pilot runs had been seen, those of this claim's seeds but 0 had not",
+        ),
+    ),
 )
 
 

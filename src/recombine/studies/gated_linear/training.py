@@ -15,7 +15,7 @@ from recombine.nets import Net, evaluate, mlp
 from recombine.nets.gated import HyperplaneGates, one_layer_gated, two_layer_gated
 from recombine.studies.gated_linear.digit_rows import WEIGHT_STREAM, Array, DigitRows
 from recombine.theory import group_norm
-from recombine.training import Recipe, fit, sgd
+from recombine.training import Fitted, Recipe, fit, fit_in_row_span, sgd
 from recombine.training.losses import logistic
 from recombine.training.recipe import Schedule
 
@@ -24,7 +24,14 @@ STEPS = 3200
 """As published for every number of rows."""
 
 
-def trained(make: Callable[..., Net], rows: DigitRows, *, steps: int = STEPS, momentum: float = 0.0) -> Net:
+def trained(
+    make: Callable[..., Net],
+    rows: DigitRows,
+    *,
+    steps: int = STEPS,
+    momentum: float = 0.0,
+    run: Callable[..., Fitted] = fit,
+) -> Net:
     """A net after so many steps, at the published rate, which drops to a quarter halfway."""
     recipe = Recipe(
         steps=steps,
@@ -35,13 +42,14 @@ def trained(make: Callable[..., Net], rows: DigitRows, *, steps: int = STEPS, mo
         record_every=steps,
         record_rows=500,
     )
-    return fit(make, rows.task(), recipe, seeds=(rows.stream(WEIGHT_STREAM),)).net()
+    return run(make, rows.task(), recipe, seeds=(rows.stream(WEIGHT_STREAM),)).net()
 
 
 def gated_net(rows: DigitRows, gates: HyperplaneGates, **how: Any) -> Net:
     """A trained net with one unit, or with several and a readout without bias."""
     make = one_layer_gated if gates.shape[0] == 1 else two_layer_gated
-    return trained(partial(make, gates, inputs=rows.inputs), rows, **how)
+    run = fit_in_row_span if len(rows.train) < 2 * rows.inputs else fit
+    return trained(partial(make, gates, inputs=rows.inputs), rows, run=run, **how)
 
 
 def rectified_net(rows: DigitRows, units: int, **how: Any) -> Net:
