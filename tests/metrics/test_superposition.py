@@ -78,3 +78,21 @@ def test_misfits_are_refused():
         superposition_image(np.zeros((4, 5)), levels, seen)
     with pytest.raises(InputError, match="source"):
         superposition_index(np.zeros((3, 5)), np.zeros((3, 5)), levels, seen, source="memory")
+
+
+def test_images_that_do_not_depend_on_the_cell_resemble_all_sums_alike(donut):
+    """A net that always draws the mean seen image resembles sums, but its own no more than others."""
+    mean = np.repeat(donut.images[donut.seen].mean(axis=0)[None], len(donut.images), axis=0)
+    index = superposition_index(mean, donut.images, donut.levels, donut.seen)
+    assert index["mean_with_superposition"] > 0.1
+    assert index["mean_with_other_superpositions"] == pytest.approx(index["mean_with_superposition"])
+    superposed = superposition_image(signal(donut.images, "dark"), donut.levels, donut.seen)
+    own = superposition_index(1 - superposed / superposed.max(), donut.images, donut.levels, donut.seen)
+    assert own["mean_with_superposition"] == pytest.approx(1.0)
+    assert own["mean_with_other_superpositions"] < 0.7
+
+
+def test_one_cell_has_no_others(donut):
+    one = np.flatnonzero(~donut.seen)[:1]
+    index = superposition_index(donut.images, donut.images, donut.levels, donut.seen, rows=one)
+    assert np.isnan(index["mean_with_other_superpositions"])

@@ -118,7 +118,7 @@ STUDY = Study(
         ),
     ),
     main_figure="lines",
-    learned=("Nothing.",),
+    learned=(),
     cost=lambda trial: 1.0,
 )
 

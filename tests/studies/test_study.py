@@ -10,6 +10,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.parts import Part
+from recombine.report import markdown
 from recombine.runs import Store, Trial
 from recombine.studies import (
     SCALES,
@@ -21,6 +22,7 @@ from recombine.studies import (
     Claim,
     Drawing,
     Evidence,
+    Lesson,
     PerSeed,
     Study,
     StudySection,
@@ -133,7 +135,7 @@ STUDY = Study(
     "nobody 2026",
     sections=(SECTION,),
     main_figure="products",
-    learned=("Products are products.",),
+    learned=(Lesson("Products are products.", ("1",)), Lesson("Untold.", ("5", "2"))),
     cost=lambda trial: 1.0,
 )
 
@@ -377,3 +379,35 @@ def test_a_drawing_named_like_its_section_is_refused_before_a_page_is_written():
     drawing = Drawing("figure-1-products", "Products grow.", "One line.", ("cheap",), draw)
     with pytest.raises(InputError, match="sections and drawings of tiny: got \\['figure-1-products'\\]"):
         replace(STUDY, sections=(replace(SECTION, drawings=(drawing,)),), main_figure="figure-1-products")
+
+
+def test_lessons_stand_on_the_page_only_if_their_claims_have_been_measured(store):
+    page = markdown(results_document(reproduce(STUDY, everything=True, store=store), figures=False), "page")
+    assert "Products are products. (claim 1)" in page
+    assert "Untold" not in page  # claim 2 runs only on request
+    page = markdown(
+        results_document(reproduce(STUDY, claims=["1", "2", "5"], store=store), figures=False), "page"
+    )
+    assert "Untold. (claims 5, 2)" in page
+
+
+def test_a_lesson_of_an_unknown_claim_is_refused():
+    with pytest.raises(InputError, match="got '17'"):
+        replace(STUDY, learned=(Lesson("No such thing.", ("17",)),))
+
+
+def test_pages_tell_our_claims_and_bounds_from_the_papers(store):
+    page = markdown(results_document(reproduce(STUDY, claims=["1", "2"], store=store), figures=False), "page")
+    assert "larger products are larger (ours)" in page
+    assert "products are positive (ours)" not in page
+    assert "as published: above 3.5" in page
+
+
+def test_replications_name_every_verdict_that_differs(store):
+    first = reproduce(STUDY, claims=["5"], seeds=7, store=store)
+    second = reproduce(STUDY, claims=["5"], seeds=7, seed_offset=8, store=store)
+    found = agreement(first, second)
+    assert found.changed == {"5": ("open", "reproduced")}
+    assert found.decided == 0
+    text = markdown(results_document(first, others=[second], figures=False), "page")
+    assert "5 (open, reproduced)" in text

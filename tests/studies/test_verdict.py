@@ -11,6 +11,8 @@ from recombine.errors import InputError
 from recombine.intervals import LEVEL
 from recombine.studies import (
     Cases,
+    Claim,
+    Outcome,
     PerSeed,
     Successes,
     Unpaired,
@@ -178,3 +180,30 @@ def test_the_looks_together_keep_the_level():
     assert len(LOOKS) * (1 - LOOK_LEVEL) == pytest.approx(1 - LEVEL)
     assert judge(difference("d", "above"), PerSeed(TEN[:6]), level=LOOK_LEVEL).name == "open"
     assert judge(difference("d", "above"), PerSeed(TEN[:7]), level=LOOK_LEVEL).name == "reproduced"
+
+
+def test_seeds_that_are_left_out_count_among_those_needed():
+    """With every second seed left out, twice as many are needed."""
+    quantity = ratio("error / error", "above")
+    values = [2.0, 0.5, 3.0, 0.6, 2.0, 2.5]
+    plain = judge(quantity, PerSeed(values))
+    half = judge(
+        quantity, PerSeed([v for v in values for _ in (0, 1)], requires={"even": np.arange(12) % 2 == 0})
+    )
+    assert plain.name == half.name == "open"
+    assert half.seeds_needed == 2 * plain.seeds_needed
+    assert half.excluded == (("not even", 6),)
+
+
+def test_numbers_that_qualify_a_result_are_those_of_the_seeds_that_count():
+    claim = Claim(
+        "1", "s", "ours", ratio("r", "above"), ("arm",), lambda evidence: None, reversal="it were not"
+    )
+    measured = PerSeed(
+        [2.0] * 4,
+        requires={"fitted": np.array([True, True, True, False])},
+        supports={"error": [1.0, 1.0, 1.0, 900.0]},
+    )
+    outcome = Outcome(claim, judge(claim.quantity, measured), measured, "quick")
+    assert outcome.supporting_estimates()["error"].pair == (1.0, 1.0)
+    assert outcome.supports()["error"].tolist() == [1.0, 1.0, 1.0, 900.0]  # the file has all of them

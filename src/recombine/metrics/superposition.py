@@ -21,9 +21,11 @@ class SuperpositionIndex(TypedDict):
 
     rows: Int[np.ndarray, " chosen"]
     with_superposition: Float[np.ndarray, " chosen"]
+    with_other_superpositions: Float[np.ndarray, " chosen"]
     with_truth: Float[np.ndarray, " chosen"]
     truth_with_superposition: Float[np.ndarray, " chosen"]
     mean_with_superposition: float
+    mean_with_other_superpositions: float
     mean_with_truth: float
     mean_truth_with_superposition: float
 
@@ -100,9 +102,11 @@ def superposition_index(
 
     **Returns:**
 
-    Arrays over the chosen rows and their means (NaN if there are none), each from -1 to 1. Null value of
-    `with_superposition`: `truth_with_superposition`, the correlation of the two references with each other, which
-    a perfect net scores. A constant image shows nothing and has correlation 0.
+    Arrays over the chosen rows and their means (NaN if there are none), each from -1 to 1. `with_superposition` has
+    two null values: `truth_with_superposition`, the correlation of the two references with each other, which a
+    perfect net scores; and `with_other_superpositions`, the mean correlation with the superposition images of the
+    other chosen rows, which a net scores as well if its output does not depend on the row, such as one that always
+    draws the mean image. A constant image shows nothing and has correlation 0.
 
     ```python
     >>> import numpy as np
@@ -127,6 +131,7 @@ def superposition_index(
     chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
     pairs = {
         "with_superposition": correlations(outputs[chosen], superposed[chosen]),
+        "with_other_superpositions": _with_others(outputs[chosen], superposed[chosen]),
         "with_truth": correlations(outputs[chosen], targets[chosen]),
         "truth_with_superposition": correlations(targets[chosen], superposed[chosen]),
     }
@@ -134,9 +139,11 @@ def superposition_index(
     return SuperpositionIndex(
         rows=chosen,
         with_superposition=pairs["with_superposition"],
+        with_other_superpositions=pairs["with_other_superpositions"],
         with_truth=pairs["with_truth"],
         truth_with_superposition=pairs["truth_with_superposition"],
         mean_with_superposition=means["with_superposition"],
+        mean_with_other_superpositions=means["with_other_superpositions"],
         mean_with_truth=means["with_truth"],
         mean_truth_with_superposition=means["truth_with_superposition"],
     )
@@ -164,8 +171,20 @@ def correlations(
 
     ```
     """
-    a, b = (x.reshape(len(x), int(np.prod(x.shape[1:]))) for x in (a, b))
-    a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
-    scale = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    dot = (a * b).sum(axis=1)
-    return np.divide(dot, scale, out=np.zeros_like(dot), where=scale != 0)
+    return np.asarray((_standardised(a) * _standardised(b)).sum(axis=1))
+
+
+def _with_others(a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, " rows"]:
+    """The mean correlation of every row of `a` with the other rows of `b`; NaN if there is only one."""
+    every = _standardised(a) @ _standardised(b).T
+    if len(every) < 2:
+        return np.full(len(every), np.nan)
+    return np.asarray((every.sum(axis=1) - np.diag(every)) / (len(every) - 1))
+
+
+def _standardised(rows: np.ndarray) -> Float[np.ndarray, "rows pixels"]:
+    """Rows with mean 0 and length 1; constant rows become 0."""
+    flat = rows.reshape(len(rows), int(np.prod(rows.shape[1:])))
+    centred = flat - flat.mean(axis=1, keepdims=True)
+    size = np.linalg.norm(centred, axis=1, keepdims=True)
+    return np.divide(centred, size, out=np.zeros_like(centred), where=size != 0)

@@ -171,7 +171,7 @@ def positions(net: Any, task: Task, *, margin: int | None = None, untrained: boo
 
 
 def superposition(net: Any, task: Task, *, margin: int = 3) -> Values:
-    """Correlation of unseen outputs with the sum of related seen images, and with the correct image.
+    """Correlation of unseen outputs with the sum of related seen images, with other cells' sums, and with the target.
 
     Means over unseen cells more than `margin` levels away from seen ones, where the two references differ. The sum is
     that of the seen targets, or (`own_superposition`) of the net's own outputs for the cells it was trained on.
@@ -185,7 +185,7 @@ def superposition(net: Any, task: Task, *, margin: int = 3) -> Values:
     >>> task = bumps(n=8, hole=Part(corner_hole, low=4))
     >>> net = nets.mlp(inputs=16, width=8, depth=1, outputs=(8, 8), key=jax.random.key(0))
     >>> sorted(superposition(net, task, margin=1))
-    ['own_superposition', 'truth_with_superposition', 'with_superposition', 'with_truth']
+    ['other_superpositions', 'own_superposition', 'truth_with_superposition', 'with_superposition', 'with_truth']
 
     ```
     """
@@ -199,6 +199,7 @@ def superposition(net: Any, task: Task, *, margin: int = 3) -> Values:
     )
     return {
         "with_superposition": index["mean_with_superposition"],
+        "other_superpositions": index["mean_with_other_superpositions"],
         "with_truth": index["mean_with_truth"],
         "truth_with_superposition": index["mean_truth_with_superposition"],
         "own_superposition": own["mean_with_superposition"],

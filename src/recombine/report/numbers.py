@@ -120,7 +120,7 @@ def plus_minus(values: ArrayLike, *, decimals: int = 2) -> str:
     return mean if len(finite) == 1 else f"{mean} ± {fixed(float(finite.std(ddof=1)), decimals)}"
 
 
-def bracket(estimate: Estimate, *, unit: str = "") -> str:
+def bracket(estimate: Estimate, *, unit: str = "", apart_from: float = math.nan) -> str:
     """A number with its interval in brackets; all three share their decimals.
 
     One seed has no interval and is printed alone.
@@ -128,6 +128,8 @@ def bracket(estimate: Estimate, *, unit: str = "") -> str:
     **Arguments:**
 
     - `unit`: `"%"` takes fractions and prints percentages; anything else is written after the number.
+    - `apart_from`: a value, such as that without an effect, that an end of the interval must not look like unless it
+        is that value; such an end gets more decimals.
 
     ```python
     >>> from recombine.report import bracket
@@ -138,6 +140,8 @@ def bracket(estimate: Estimate, *, unit: str = "") -> str:
     ('3.9x [3.1, 4.4]', '1.5e-4 [1.1e-4, 2.0e-4]')
     >>> bracket(interval([0.4, 15.0, 170.0]), unit="x")
     '15x [0.40, 170]'
+    >>> bracket(interval([1.03, 1.34, 1.7]), unit="x", apart_from=1.0)
+    '1.3x [1.03, 1.7]'
 
     ```
     """
@@ -155,8 +159,18 @@ def bracket(estimate: Estimate, *, unit: str = "") -> str:
         head, ends = fixed(centre, decimals) + unit, (fixed(low, decimals), fixed(high, decimals))
         if unit == "x" and low > 0 and float(ends[0]) == 0:  # a ratio above 0 is not 0
             ends = (number(low), ends[1])
+        ends = (_apart(low, ends[0], apart_from), _apart(high, ends[1], apart_from))
     alone = estimate.n is not None and estimate.n < 2
     return head if alone or not math.isfinite(high - low) else f"{head} [{ends[0]}, {ends[1]}]"
+
+
+def _apart(value: float, text: str, other: float) -> str:
+    """The text of a value, with as many decimals, up to five, as show that it is not another one."""
+    decimals = len(text.partition(".")[2])
+    while float(text) == other != value and decimals < 5:
+        decimals += 1
+        text = fixed(value, decimals)
+    return text
 
 
 def _is_scientific(value: float) -> bool:

@@ -5,7 +5,7 @@ from recombine.studies.evidence import SCALES, Arm, ArmPlan, ArmPlans, Evidence,
 from recombine.studies.measurement import Cases, PerSeed, Successes, Unpaired
 from recombine.studies.quantity import Quantity, described, deviation, difference, rate, ratio
 from recombine.studies.reproduction import Reproduction, recall, reproduce
-from recombine.studies.study import STUDIES, Drawing, Study, StudySection, Tabulation, load
+from recombine.studies.study import STUDIES, Drawing, Lesson, Study, StudySection, Tabulation, load
 from recombine.studies.verdict import VERDICTS, Verdict, VerdictName, judge
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Claim",
     "Drawing",
     "Evidence",
+    "Lesson",
     "Outcome",
     "PerSeed",
     "Quantity",

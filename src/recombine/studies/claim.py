@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.intervals import LEVEL, interval
+from recombine.intervals import LEVEL, Estimate, interval
 from recombine.studies.evidence import SCALES, Evidence, Scale
-from recombine.studies.measurement import Cases, Measurement
+from recombine.studies.measurement import Cases, Measurement, PerSeed, Successes
 from recombine.studies.quantity import Quantity
 from recombine.studies.verdict import Verdict, judge
 
@@ -161,7 +161,7 @@ class Outcome:
         return verdict.note
 
     def supports(self) -> dict[str, np.ndarray]:
-        """The numbers that qualify the result, per seed."""
+        """The numbers that qualify the result, for every seed, whether it counts or not."""
         if self.measurement is None:
             return {}
         return {
@@ -169,16 +169,24 @@ class Outcome:
             for name, values in self.measurement.supports.items()
         }
 
+    def supporting_estimates(self) -> dict[str, Estimate]:
+        """The median and its interval for every number that qualifies the result, over the seeds that count."""
+        kept = (
+            self.measurement.kept if isinstance(self.measurement, PerSeed | Successes) else np.ones(0, bool)
+        )
+        return {
+            name: interval(values[kept] if len(values) == len(kept) > 1 and kept.any() else values)
+            for name, values in self.supports().items()
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form that `recombine reproduce --json` prints."""
         claim, verdict, estimate = self.claim, self.verdict, self.verdict.estimate
         quantity = claim.quantity
-        supports = []
-        for name, values in self.supports().items():
-            found = interval(values)
-            supports.append(
-                {"quantity": name, "estimate": _finite(found.value), "interval": [*map(_finite, found.pair)]}
-            )
+        supports = [
+            {"quantity": name, "estimate": _finite(found.value), "interval": [*map(_finite, found.pair)]}
+            for name, found in self.supporting_estimates().items()
+        ]
         return {
             "id": claim.id,
             "statement": claim.statement,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from recombine._version import __version__
-from recombine.intervals import interval
+from recombine.intervals import LEVEL
 from recombine.report import (
     Badge,
     Block,
@@ -32,6 +32,7 @@ from recombine.report.document import Tone
 from recombine.report.numbers import MISSING
 from recombine.report.progress import ProgressDisplay
 from recombine.studies.claim import Claim, Outcome
+from recombine.studies.measurement import Unpaired
 from recombine.studies.replication import agreement
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.study import Drawing, StudySection
@@ -98,9 +99,11 @@ def results_document(
     sections = [Section("", [outcomes_table(headlines, others=others), HOW_VERDICTS_ARE_REACHED])]
     if study.main_figure in pictures:
         sections.append(Section("The message in one figure", [pictures.pop(study.main_figure)], where="page"))
-    if study.learned:
-        heading = "What we learned that the paper does not say"
-        sections.append(Section(heading, [Bullets(study.learned)], where="page"))
+    lessons = _lessons(reproduction)
+    if lessons:
+        sections.append(
+            Section("What we learned that the paper does not say", [Bullets(lessons)], where="page")
+        )
     for section in study.sections:
         blocks = _section_blocks(section, reproduction, others, pictures)
         if blocks:
@@ -120,11 +123,26 @@ def results_document(
     return Document(study.title, _lead(reproduction), sections, _footer(reproduction))
 
 
-def outcomes_table(outcomes: Sequence[Outcome], *, others: Sequence[Reproduction] = ()) -> Table:
-    """What the paper says, published and measured values, seeds and verdict; one more verdict per other run."""
+def _lessons(reproduction: Reproduction) -> list[str]:
+    """What rests on claims that have been measured, with their numbers."""
+    measured = {o.claim.id for o in reproduction.outcomes if o.measurement is not None}
+    return [
+        f"{lesson.text} ({'claim' if len(lesson.claims) == 1 else 'claims'} {', '.join(lesson.claims)})"
+        for lesson in reproduction.study.learned
+        if measured.issuperset(lesson.claims)
+    ]
+
+
+def outcomes_table(
+    outcomes: Sequence[Outcome],
+    *,
+    others: Sequence[Reproduction] = (),
+    heading: str = "the paper says",
+) -> Table:
+    """The statement, published and measured values, seeds and verdict; one more verdict per other run."""
     columns = [
         Column("#", "right"),
-        Column("the paper says"),
+        Column(heading),
         Column("published"),
         Column("measured"),
         Column("seeds"),
@@ -135,7 +153,7 @@ def outcomes_table(outcomes: Sequence[Outcome], *, others: Sequence[Reproduction
     for outcome in outcomes:
         entries: list[str | Badge] = [
             outcome.claim.id,
-            outcome.claim.statement,
+            outcome.claim.statement + (" (ours)" if outcome.claim.source.startswith("ours") else ""),
             outcome.claim.published,
             measured_text(outcome),
             seeds_text(outcome),
@@ -158,7 +176,8 @@ def measured_text(outcome: Outcome) -> str:
         return outcome.note
     if quantity.kind == "deviation":
         return number(estimate.value)
-    return bracket(estimate, unit={"ratio": "x", "rate": "%"}.get(quantity.kind, ""))
+    unit = {"ratio": "x", "rate": "%"}.get(quantity.kind, "")
+    return bracket(estimate, unit=unit, apart_from=quantity.no_effect)
 
 
 def seeds_text(outcome: Outcome) -> str:
@@ -166,7 +185,12 @@ def seeds_text(outcome: Outcome) -> str:
     verdict = outcome.verdict
     if verdict.estimate is None or outcome.claim.kind == "exact":
         return MISSING
-    text = str(verdict.n_seeds) if verdict.favourable is None else f"{verdict.favourable}/{verdict.n_seeds}"
+    if isinstance(outcome.measurement, Unpaired):
+        text = " + ".join(str(int(sample.kept.sum())) for sample in outcome.measurement.samples)
+    else:
+        text = (
+            str(verdict.n_seeds) if verdict.favourable is None else f"{verdict.favourable}/{verdict.n_seeds}"
+        )
     return f"{text} (-{verdict.n_excluded})" if verdict.n_excluded else text
 
 
@@ -202,7 +226,7 @@ def _section_blocks(
     blocks: list[Block] = []
     further = [outcome for outcome in present if not outcome.claim.headline]
     if further:
-        blocks.append(outcomes_table(further, others=others))
+        blocks.append(outcomes_table(further, others=others, heading="claim"))
     blocks += [_account(outcome) for outcome in present if outcome.measurement is not None]
     evidence = reproduction.evidence
     for tabulation in section.tabulations:
@@ -218,23 +242,28 @@ def _account(outcome: Outcome) -> str:
     if claim.kind == "trained":
         bounds = f"no effect: {number(quantity.no_effect)}"
         if quantity.magnitude is not None:
-            bounds += f"; as published: {quantity.direction} {number(quantity.magnitude)}"
+            bound = "as published" if quantity.published is not None else "bound"
+            bounds += f"; {bound}: {quantity.direction} {number(quantity.magnitude)}"
         parts[0] += f" ({bounds})"
     parts[0] += "."
+    if outcome.level != LEVEL and claim.kind == "trained":
+        parts.append(
+            f"Seeds were added until it was decided, so the interval is that of {outcome.level:.1%}."
+        )
     if claim.kind == "exact":
         parts.append(f"Tolerance {number(quantity.tolerance)}; {verdict.note}.")
     if claim.reduced and outcome.scale != "paper":
         parts.append(f"Reduced size: {claim.reduced}.")
-    supports = [f"{name} {bracket(interval(values))}" for name, values in outcome.supports().items()]
+    supports = [f"{name} {bracket(found)}" for name, found in outcome.supporting_estimates().items()]
     if supports:
-        parts.append(f"Next to it: {'; '.join(supports)}.")
+        parts.append(f"Also measured: {'; '.join(supports)}.")
     if verdict.excluded:
-        left_out = ", ".join(f"{count} {reason}" for reason, count in verdict.excluded)
+        left_out = "; ".join(f"{count} ({reason})" for reason, count in verdict.excluded)
         parts.append(f"Seeds left out: {left_out}.")
     if verdict.name == "open":
         parts.append(f"Open: {outcome.note}.")
     if claim.reversal:
-        parts.append(f"It would have come out the other way if {claim.reversal}.")
+        parts.append(f"It would have been contradicted if {claim.reversal}.")
     if claim.finding:
         parts.append(claim.finding)
     return " ".join(parts)
@@ -270,6 +299,9 @@ def _repeatability(reproduction: Reproduction, others: Sequence[Reproduction]) -
         text += f" ({percent(found.same / found.decided)})." if found.decided else "."
         if found.reversed:
             text += f" Reversed: {', '.join(found.reversed)}."
+        if found.changed:
+            changes = [f"{id} ({one}, {two})" for id, (one, two) in found.changed.items()]
+            text += f" Different, open ones included: {'; '.join(changes)}."
         sentences.append(text)
     return sentences
 

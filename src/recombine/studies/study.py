@@ -80,6 +80,17 @@ class StudySection:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """Something that the reproduction shows and the paper does not say.
+
+    - `claims`: the ids of the claims that show it; a page leaves it out unless all of them have been measured.
+    """
+
+    text: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Study:
     """One paper: its sections in the paper's order.
 
@@ -97,7 +108,7 @@ class Study:
     _: KW_ONLY
     sections: tuple[StudySection, ...]
     main_figure: str
-    learned: tuple[str, ...]
+    learned: tuple[Lesson, ...]
     cost: Callable[[Trial], float]
     sources: str = ""
 
@@ -110,6 +121,8 @@ class Study:
         twice = sorted({anchor for anchor in anchors if anchors.count(anchor) > 1})
         if twice:
             raise InputError(f"sections and drawings of {self.name}", twice, "different names on one page")
+        for id in {id for lesson in self.learned for id in lesson.claims}:
+            self.claim(id)
         if self.main_figure not in {drawing.name for drawing in self.drawings}:
             names = ", ".join(drawing.name for drawing in self.drawings)
             raise InputError("main_figure", self.main_figure, f"one of {names}")

@@ -7,6 +7,7 @@ no claim has one of its own.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -155,10 +156,14 @@ def _values_per_seed(measurement: PerSeed | Unpaired | Successes) -> np.ndarray 
 def _seeds_needed(
     quantity: Quantity, measurement: PerSeed | Unpaired | Successes, estimate: Estimate, level: float
 ) -> int | None:
-    """The smallest number of seeds that would decide the claim, either way, if further seeds spread like these."""
+    """The smallest number of seeds that would decide the claim, either way, if further seeds were like these.
+
+    As many of them would be left out as now.
+    """
     n = estimate.n or 0
     if not n:
         return None
+    left_out = sum(excluded_for(measurement).values())
     if isinstance(measurement, PerSeed):
         values = measurement.numbers[measurement.kept]
         share = max(float(np.mean(values > quantity.no_effect)), float(np.mean(values < quantity.no_effect)))
@@ -185,4 +190,6 @@ def _seeds_needed(
                 half_width * np.sqrt(n / (2 * seeds)) < abs(centre - no_effect)
             )  # n counts both samples
 
-    return next((seeds for seeds in range(n + 1, MAX_SEEDS + 1) if decided(seeds)), None)
+    enough = next((seeds for seeds in range(n + 1, MAX_SEEDS + 1) if decided(seeds)), MAX_SEEDS + 1)
+    needed = math.ceil(enough * (n + left_out) / n)
+    return needed if needed <= MAX_SEEDS else None

@@ -100,14 +100,14 @@ def fit_in_row_span(
     split, cell = train_and_test(len(x), 0)
     numbered = Task(split, np.arange(len(x), dtype=np.float32)[:, None], task.targets[task.train], cell=cell)
     products = Buffer(jnp.asarray(x @ x.T))
-    started: list[Net] = []
+    started: list[tuple[Net, GatedUnits]] = []
 
     def make(key: PRNGKeyArray) -> Net:
         net = net_fn(key=key)
         units = net.layers[0]
         if not isinstance(units, GatedUnits):
             raise InputError("net_fn", type(units).__name__, "a net whose first layer are gated units")
-        started.append(net)
+        started.append((net, units))
         n_units, n_contexts, inputs = units.weight.shape
         weight = recipe.initial_scale * units.weight.reshape(-1, inputs)
         spanned = _SpannedUnits(
@@ -120,11 +120,11 @@ def fit_in_row_span(
 
     fitted = fit(make, numbered, recipe, seeds)
     nets = []
-    for position, net in enumerate(started):
+    for position, (net, units) in enumerate(started):
         spanned, *further = fitted.net(position).layers
-        moved = (spanned.coefficients.T @ x).reshape(net.layers[0].weight.shape)
-        weight = recipe.initial_scale * net.layers[0].weight + moved
-        nets.append(Net(net.names, (eqx.tree_at(lambda u: u.weight, net.layers[0], weight), *further)))
+        moved = (spanned.coefficients.T @ x).reshape(units.weight.shape)
+        weight = recipe.initial_scale * units.weight + moved
+        nets.append(Net(net.names, (eqx.tree_at(lambda u: u.weight, units, weight), *further)))
     parted = [eqx.partition(net, eqx.is_array) for net in nets]
     arrays = jax.tree.map(lambda *leaves: jnp.stack(leaves), *[arrays for arrays, _ in parted])
     return replace(fitted, arrays=arrays, static=parted[0][1])

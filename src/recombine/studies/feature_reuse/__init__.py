@@ -11,7 +11,7 @@ from recombine.studies.feature_reuse import (
     relu_networks,
     relu_rows,
 )
-from recombine.studies.study import Study
+from recombine.studies.study import Lesson, Study
 
 SECONDS = {
     "transfer": 120.0,
@@ -48,13 +48,22 @@ STUDY = Study(
     ),
     main_figure="fig3-nested",
     learned=(
-        "The group norm is not where multi-task learning ends: plain gradient descent from small weights stays several "
-        "percent above its minimum; only with vanishing weight decay is it reached (claim 5).",
-        "The form of the penalty in the paper's plots, and that in the authors' training code, differ from the penalty "
-        "of the trained network by factors of two and four in the pretrained coefficient; the exact form also has a "
-        "linear term that matters for readouts that do not start near zero (claims 1 and 4).",
-        "Published losses of the toy experiments are the lowest over training. The limit of training can be far worse "
-        "where pretraining hurts; both are shown here.",
+        Lesson(
+            "The group norm is not where multi-task learning ends: plain gradient descent from small weights stays "
+            "several percent above its minimum; only with vanishing weight decay is it reached.",
+            ("5",),
+        ),
+        Lesson(
+            "The form of the penalty in the paper's plots, and that in the authors' training code, differ from the "
+            "penalty of the trained network by factors of two and four in the pretrained coefficient; the exact form "
+            "also has a linear term that matters for readouts that do not start near zero.",
+            ("1", "4"),
+        ),
+        Lesson(
+            "Published losses of the toy experiments are the lowest over training; tables here show the last ones next "
+            "to them.",
+            ("8", "11"),
+        ),
     ),
     cost=cost,
     sources=(

@@ -168,3 +168,8 @@ def shares(label: str, arm: Arm) -> dict[str, np.ndarray]:
         f"{label}: unseen error / blank": arm.share_of_blank("out"),
         f"{label}: seen error / blank": arm.share_of_blank("in"),
     }
+
+
+def uneven(arm: Arm, layer: int) -> np.ndarray:
+    """The spread of log10 volume over unseen cells divided by that over seen cells, in one layer, for every seed."""
+    return np.asarray(arm["volume_spread_out"][:, layer] / arm["volume_spread_in"][:, layer])

@@ -6,14 +6,12 @@ authors released no code for this figure, so that the tasks are a reconstruction
 
 from __future__ import annotations
 
-import numpy as np
-
 from recombine.nets import cnn_decoder, mlp
 from recombine.parts import Part
 from recombine.probes import decoders, layers
 from recombine.spaces import corner_hole
 from recombine.studies.claim import Amendment, Claim
-from recombine.studies.evidence import Arm, ArmPlan, Evidence, Scale
+from recombine.studies.evidence import ArmPlan, Evidence, Scale
 from recombine.studies.forced_rendering import bump_probes
 from recombine.studies.forced_rendering.decoder_setup import (
     BEHAVIOUR,
@@ -23,6 +21,7 @@ from recombine.studies.forced_rendering.decoder_setup import (
     Setup,
     fitted,
     shares,
+    uneven,
 )
 from recombine.studies.forced_rendering.figure4_drawings import DRAWINGS
 from recombine.studies.forced_rendering.warping import warping
@@ -158,17 +157,14 @@ STRIPES_COMPOSE = Claim(
 
 
 def _volume_after_stripes(evidence: Evidence) -> Unpaired:
-    def unevenness(arm: Arm, layer: int = -2) -> np.ndarray:
-        return arm["volume_spread_out"][:, layer] / arm["volume_spread_in"][:, layer]
-
     arm, control = evidence[MIXED], evidence[CONTROL]
     return Unpaired(
-        unevenness(control),
-        unevenness(arm),
+        uneven(control, -2),
+        uneven(arm, -2),
         labels=("no stripes", "stripes"),
         supports={
-            "no stripes: spread over unseen / seen cells": unevenness(control),
-            "stripes: spread over unseen / seen cells": unevenness(arm),
+            "no stripes: spread over unseen / seen cells": uneven(control, -2),
+            "stripes: spread over unseen / seen cells": uneven(arm, -2),
             "no stripes: log10 volume of the image, unseen minus seen": control["volume_gap"][:, -1],
             "stripes: log10 volume of the image, unseen minus seen": arm["volume_gap"][:, -1],
             **shares("no stripes", control),

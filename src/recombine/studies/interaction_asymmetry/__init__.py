@@ -11,7 +11,7 @@ from recombine.studies.interaction_asymmetry import (
     table1_sprites,
 )
 from recombine.studies.interaction_asymmetry.best_of_starts import best_of_starts
-from recombine.studies.study import Study
+from recombine.studies.study import Lesson, Study
 from recombine.tasks import line_world, sprites
 
 VECTOR_STEP = 5e-4
@@ -42,20 +42,22 @@ STUDY = Study(
     ),
     main_figure="vectors",
     learned=(
-        "A decoder of the right order is not enough: most single runs end in a minimum with mixed slots, and they "
-        "can be told by their poor reconstruction. The theorems describe optima that training often misses, at "
-        "order 2 more than at order 1.",
-        "In the line world the interaction penalty at the paper-equivalent weight changes almost nothing. At 100 "
-        "times that weight it either separates the objects very cleanly or puts everything into one slot, and JIS "
-        "calls both a success.",
-        "J-ARI over seeds has two modes, so means over few seeds are not informative: in our shorter runs plain "
-        "nets separated the objects as often as nets with both penalties, and one seed of each had suggested a "
-        "large effect.",
-        "What the capacity penalty changes reliably is how exclusively a pixel depends on one slot (JIS).",
-        "The paper proves compositional generalisation and does not test it. Vectors with a held-out corner "
-        "confirm it for decoders that fit, while dense decoders that fit as well are worse than the mean there.",
-        "Alpha-compositing, softmax mixing and occlusion have no finite order of interaction, so common object-centric "
-        "decoders are outside the theory.",
+        Lesson(
+            "A decoder of the right order is not enough: most single runs end in a minimum with mixed slots, which can "
+            "be recognised by its poor reconstruction. The theorems describe optima that training often misses.",
+            ("32", "33"),
+        ),
+        Lesson(
+            "The paper proves compositional generalisation and does not test it. Vectors with a held-out corner "
+            "confirm it for decoders that fit. Dense decoders that fit as well are worse than the mean there, but also "
+            "when slots are exchanged between seen combinations: they fail because they have not found the slots.",
+            ("25", "34"),
+        ),
+        Lesson(
+            "Alpha-compositing, softmax mixing and occlusion have no finite order of interaction, so common "
+            "object-centric decoders are outside the theory.",
+            ("2",),
+        ),
     ),
     cost=cost,
     sources="Sources: derived: follows from definitions and is checked against a second implementation; code: the "

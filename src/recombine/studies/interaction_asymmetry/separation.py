@@ -1,7 +1,7 @@
 """Whether a net for scenes fits, separates its objects into slots, or has everything in one slot; one answer per seed.
 
-J-ARI over seeds has two modes: nets either separate the objects or do not. So arms are compared by how many of their
-nets do. Both arms of a comparison train on the same scenes with the same seed, and pairs in which both or neither
+What a user wants to know is whether a net separates the objects, so arms are compared by how many of their nets do.
+Both arms of a comparison train on the same scenes with the same seed, and pairs in which both or neither
 separate say nothing about which arm does it more often. What decides is the share of the other pairs (McNemar's test).
 """
 
@@ -40,8 +40,13 @@ def fitted(**arms: Arm) -> Requirements:
     return {f"fitted, {name} ({bound})": arm["sse"] < FITTED * arm["sse_blank"] for name, arm in arms.items()}
 
 
+def several_slots(**arms: Arm) -> Requirements:
+    """The precondition that no named net has everything in one slot, which is exclusive without separating anything."""
+    return {f"more than one slot in use, {name}": ~one_slot(arm) for name, arm in arms.items()}
+
+
 def separates_more_often(first: Arm, second: Arm, *, requires: Requirements, supports: Supports) -> Successes:
     """Among the seeds where one arm separates the objects and the other does not: is it the first?"""
     one, other = clean(first), clean(second)
-    differ = {"a pair in which exactly one net separates the objects": one != other}
+    differ = {"separated by exactly one of both nets": one != other}
     return Successes(one & ~other, requires={**requires, **differ}, supports=supports)

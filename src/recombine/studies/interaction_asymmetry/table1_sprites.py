@@ -27,8 +27,7 @@ from recombine.studies.interaction_asymmetry import recombination_probes, slot_p
 from recombine.studies.interaction_asymmetry.separation import fitted
 from recombine.studies.interaction_asymmetry.slot_maps import draw_slot_maps
 from recombine.studies.interaction_asymmetry.slot_training import BETA, slot_recipe
-from recombine.studies.interaction_asymmetry.table1_line_world import ALPHA as LINE_ALPHA
-from recombine.studies.interaction_asymmetry.table1_line_world import PAPER_ALPHA
+from recombine.studies.interaction_asymmetry.table1_line_world import MULTIPLE
 from recombine.studies.interaction_asymmetry.tables import slot_table
 from recombine.studies.measurement import PerSeed
 from recombine.studies.quantity import difference, ratio
@@ -44,9 +43,9 @@ SMALL_STEPS = {"quick": 6_000, "paper": 10_000}
 LARGE_STEPS = 20_000
 ERROR_WEIGHT = 5.0
 """Of the squared error if there is a penalty, as in the authors' code for sprites."""
-SMALL_ALPHA = round(paper_equivalent_weight(SMALL**2) * LINE_ALPHA / PAPER_ALPHA, 2)
+SMALL_ALPHA = round(MULTIPLE * paper_equivalent_weight(SMALL**2, ERROR_WEIGHT), 2)
 """The same multiple of the paper-equivalent weight as in the line world."""
-LARGE_ALPHA = round(paper_equivalent_weight(LARGE**2) * LINE_ALPHA / PAPER_ALPHA, 2)
+LARGE_ALPHA = round(MULTIPLE * paper_equivalent_weight(LARGE**2, ERROR_WEIGHT), 2)
 MODELS = {"plain": (0.0, 0.0), "alpha only": (1.0, 0.0), "beta only": (0.0, BETA), "both": (1.0, BETA)}
 """Penalties in units of the size's alpha, and beta."""
 SWEEP = (0.25, 1.0, 4.0)

@@ -88,9 +88,9 @@ MAIN = Drawing(
     "failure-modes",
     "Fixed features shrink unseen sums, follow a shortcut, and cannot infer by association; learned features can.",
     "Left: two numbers are added; training shows only sums with 0. Points: the median network's predictions for all "
-    "other sums. Middle: a context says which of two features decides; unseen are cells in which context alone "
-    "suggests the wrong answer, more of them from CD-1 to CD-3; points are seeds. Right: A goes with B and B with C, "
-    "so does A go with C? Kernel models with such representations always output 0.",
+    "other sums. Middle: a context says which of two features decides; the held-out cells are those in "
+    "which context alone gives the wrong answer, and CD-3 holds out the most; points are seeds. Right: A goes with B "
+    "and B with C, so does A go with C? Kernel models with such representations always output 0.",
     (
         addition_arm("extrapolation", "lazy"),
         *(context_arm(h, "lazy", "cross-entropy") for h in (1, 2, 3)),

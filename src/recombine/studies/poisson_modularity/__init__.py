@@ -15,7 +15,7 @@ from recombine.studies.poisson_modularity import (
     sample_structure,
 )
 from recombine.studies.poisson_modularity.film_roll import film_roll
-from recombine.studies.study import Study
+from recombine.studies.study import Lesson, Study
 
 FILM = Part(film_roll).name
 ROWS = {"modular_task": 1000, "gaussian_wedge": 2038, "random_composition": 3994}
@@ -60,19 +60,39 @@ STUDY = Study(
     ),
     main_figure="modules",
     learned=(
-        "The product of activity and weights is not what makes modules: at equal task loss, L1 and plain activity "
-        "decay give modules, too. What weighted activity adds is that all units stay in use and that the net "
-        "withstands activity noise.",
-        "Modular by construction does not mean robust: separate blocks trained with L2 are no better under activity "
-        "noise than a dense net of as many units, and under additive noise nets with weighted activity are worse than "
-        "those with L2.",
-        "Modules do not guarantee extrapolation. Some modular nets fit the seen quadrants perfectly with signed "
-        "modules and then fail worse than dense nets on the unseen ones.",
-        "With tanh units the penalty fits the task but leaves the deeper layers mixed; the effect depends on the unit.",
-        "Poisson-like noise makes nets as modular as multiplicative noise; additive noise hardly differs from L2 "
-        "alone, which itself drifts towards modules with very long training.",
-        "Small weights between modules are enough to leak: a disturbance in one input is contained only after they are "
-        "cut.",
+        Lesson(
+            "The product of activity and weights is not what makes modules: at equal task loss, L1 and plain activity "
+            "decay give modules, too. What weighted activity adds is that nearly all units stay in use and that the "
+            "net withstands activity noise.",
+            ("23", "24"),
+        ),
+        Lesson(
+            "Modular by construction does not mean robust: separate blocks trained with L2 are no better under "
+            "activity noise than a dense net of as many units, and under additive noise nets with weighted activity "
+            "are worse than those with L2.",
+            ("14", "22"),
+        ),
+        Lesson(
+            "Modules do not guarantee extrapolation. Some modular nets fit the seen quadrants perfectly with signed "
+            "modules and then fail worse than dense nets on the unseen ones.",
+            ("17", "36"),
+        ),
+        Lesson(
+            "With tanh units the penalty fits the task but leaves the deeper layers mixed; the effect depends on the "
+            "unit.",
+            ("25",),
+        ),
+        Lesson(
+            "Poisson-like noise makes nets as modular as multiplicative noise; additive noise removes about 40% of the "
+            "weight between modules that L2 alone leaves.",
+            ("9",),
+        ),
+        Lesson("L2 alone drifts towards modules with very long training.", ("27",)),
+        Lesson(
+            "Small weights between modules are enough to leak: a disturbance in one input is contained only after "
+            "they are cut.",
+            ("15",),
+        ),
     ),
     cost=cost,
     sources=(

@@ -65,8 +65,8 @@ TRAINED_MODULES = Claim(
     lambda evidence: over(evidence, "L2", "WA"),
     headline=True,
     reversal="the penalty had made nets more sensitive to noise",
-    finding="Only against the noise that the penalty stands for: under additive noise these nets are worse than with "
-    "L2 alone, by a factor of about two.",
+    finding="Only against the kind of noise that the penalty models: under additive noise these nets are worse than "
+    "with L2 alone, by a factor of about two.",
     amendments=(
         Amendment(
             "under multiplicative noise at most 0.4 times L2's median error, under additive noise not less than it",
