@@ -115,3 +115,8 @@ def test_scales_do_not_matter():
 def test_bad_input_is_refused(call, line):
     with pytest.raises(InputError, match=line):
         call()
+
+
+def test_outputs_that_are_not_numbers_do_not_count_as_disagreement():
+    with pytest.raises(InputError, match="first, second: got 'NaN'"):
+        inconsistency(np.array([1.0, np.nan]), np.array([1.0, -1.0]))

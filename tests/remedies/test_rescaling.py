@@ -11,6 +11,7 @@ from torch import nn
 from recombine import InputError
 from recombine.nets import mlp
 from recombine.remedies import rescale, rescaled_rate, search_rescaling
+from recombine.remedies.rescaling import RescalingSearch
 from recombine.torch import rescale as torch_rescale
 
 KEY = jax.random.key(0)
@@ -53,8 +54,10 @@ def test_layers_and_readout():
 def test_torch_modules_are_copied_and_heads_can_start_anew():
     module = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 1))
     before = [p.clone() for p in module.parameters()]
-    torch.manual_seed(0)
-    fresh = torch_rescale(module, 0.1, readout="reset")
+    state = torch.random.get_rng_state()
+    fresh, again = (torch_rescale(module, 0.1, readout="reset", key=3) for _ in range(2))
+    assert torch.equal(state, torch.random.get_rng_state())  # nobody else's random numbers change
+    assert torch.equal(fresh[2].weight, again[2].weight)
     assert all(torch.equal(p, q) for p, q in zip(module.parameters(), before, strict=True))
     assert float(fresh[2].weight.detach().abs().max()) <= 0.1 * 8**-0.5
     torch.testing.assert_close(fresh[0].weight, 0.1 * module[0].weight)
@@ -122,6 +125,11 @@ def test_the_search_finds_the_factor_that_helps():
         (lambda: rescale(nn.Linear(2, 2), {"x": 0.5}), "beginnings of parameter names, such as weight"),
         (lambda: rescale(net(), 0.5, readout="new"), "readout: got 'new'"),
         (lambda: rescale(net(), 0.5, readout="reset"), "key: got None"),
+        (lambda: rescale(nn.Linear(2, 1), 0.5, readout="reset"), "key: got None, expected a whole number"),
+        (lambda: rescale(net(), 0.5, readout="reset", key=1), "key: got 1, expected a JAX random key"),
+        (lambda: rescale(net(), {}), "a factor for at least one layer"),
+        (lambda: search_rescaling(net(), None, None, X, X, factors=0.5), "factors: got 0.5"),
+        (lambda: search_rescaling(net(), None, None, X, X, factors=()), "factors: got ()"),
         (lambda: rescale(np.ones(3), 0.5), "model: got 'ndarray'"),
         (lambda: rescale(nn.ReLU(), 0.5), "a module with parameters"),
         (lambda: rescaled_rate(0.1, 0.0, 2), "factor: got 0.0"),
@@ -140,3 +148,13 @@ def test_nan_weights_are_refused():
         module.weight[0, 0] = float("nan")
     with pytest.raises(InputError, match="parameter 'weight': got 'NaN or infinity'"):
         rescale(module, 0.5)
+
+
+def test_nan_weights_of_jax_nets_are_refused():
+    broken = jax.tree.map(lambda leaf: leaf * jnp.nan if eqx.is_inexact_array(leaf) else leaf, net())
+    with pytest.raises(InputError, match="NaN or infinite weights"):
+        rescale(broken, 0.5)
+
+
+def test_a_rescaling_that_diverges_is_not_the_best():
+    assert RescalingSearch((1.0, 0.1), np.array([[0.5, 0.5], [np.nan, np.nan]])).best == 1.0

@@ -193,3 +193,10 @@ def test_wrong_input_gets_one_line(make, message):
     with pytest.raises(InputError, match=message) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+def test_penalties_of_nan_are_refused():
+    with pytest.raises(InputError, match="beta, aux"):
+        unit_penalty(np.array([np.nan]), 1.0)
+    with pytest.raises(InputError, match="beta: got 'NaN or infinity'"):
+        DiagonalWeights.constant(2, w=0.1, v=0.1).penalty().regimes(np.array([1.0, np.nan]))

@@ -184,3 +184,10 @@ def test_targets_that_contradict_each_other_are_refused(solve):
 def test_wrong_input_gets_one_line(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_a_sign_that_the_weights_cannot_reach_is_infeasible():
+    """Without a minus pathway coefficients stay positive."""
+    one_sided = DiagonalWeights(np.ones(3), np.ones(3), np.zeros(3), np.zeros(3)).penalty()
+    with pytest.raises(InputError, match="targets"):
+        min_diagonal_penalty(np.eye(3)[:1], np.array([-1.0]), one_sided)

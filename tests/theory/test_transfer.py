@@ -90,6 +90,10 @@ def test_phase_diagrams_of_overlap_and_sparsity():
         (lambda: predict_transfer([1.0, 0.0], [0.0, 1.0], 2, draws=10**6), "at most 10000 programmes"),
         (lambda: phase_diagram(scales=[1]), "overlaps, active: got 'both or neither'"),
         (lambda: phase_diagram(scales=[1], active=[50]), "active: got 50"),
+        (lambda: phase_diagram(scales=[1], active=[5], draws=0), "draws: got 0"),
+        (lambda: phase_diagram(scales=[1], active=[]), "active: got \\[\\]"),
+        (lambda: predict_transfer([1.0, 0.0], [0.0, 1.0], 2, initial=0), "initial: got 0"),
+        (lambda: predict_transfer([1.0, 0.0], [0.0, 1.0], 2, initial=-1e-3), "initial: got -0.001"),
     ],
 )
 def test_wrong_input_gets_one_line(make, message):

@@ -165,6 +165,8 @@ def inconsistency(
     one, two = (np.sign(np.asarray(f, dtype=np.float64)) for f in (first, second))
     if one.shape != two.shape or one.ndim != 1 or not len(one):
         raise InputError("second", two.shape, f"as many outputs as the first, {one.shape}")
+    if np.isnan(one).any() or np.isnan(two).any():
+        raise InputError("first, second", "NaN", "outputs that are numbers")
     share = float(np.mean(one != two))
     if targets is None:
         return Inconsistency(share, float("nan"))

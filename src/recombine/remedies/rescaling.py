@@ -45,7 +45,7 @@ def rescale(
     *,
     readout: Readout = "rescale",
     inputs: Any = None,
-    key: PRNGKeyArray | None = None,
+    key: PRNGKeyArray | int | None = None,
 ) -> Any:
     """A copy of a model with all trained weights multiplied by a factor; the model itself is not changed.
 
@@ -56,7 +56,7 @@ def rescale(
         what it does not name keeps its weights.
     - `readout`: what happens to the last layer: rescaled like the rest, kept, or drawn anew (and rescaled).
     - `inputs`: a batch on which running statistics of batch normalisation are measured again; by default they are kept.
-    - `key`: for a new readout of a JAX net.
+    - `key`: for a new readout: a JAX key, or a seed for a PyTorch module.
 
     ```python
     >>> import jax, jax.numpy as jnp
@@ -75,7 +75,7 @@ def rescale(
     if is_torch(model):
         from recombine.remedies.torch.rescaling import rescale as torch_rescale
 
-        return torch_rescale(model, factor, readout=readout, inputs=inputs)
+        return torch_rescale(model, factor, readout=readout, inputs=inputs, key=key)
     if not isinstance(model, eqx.Module):
         raise InputError("model", type(model).__name__, "an Equinox module or a PyTorch module")
     if isinstance(model, Net):
@@ -89,7 +89,7 @@ def rescale(
 def check_factor(factor: Any) -> None:
     """An `InputError` unless every factor is a positive number."""
     if isinstance(factor, Mapping) and not factor:
-        raise InputError("factor", factor, "at least one layer")
+        raise InputError("factor", dict(factor), "a factor for at least one layer")
     for value in factor.values() if isinstance(factor, Mapping) else [factor]:
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not (np.isfinite(value) and value > 0):
@@ -114,11 +114,13 @@ def rescaled_rate(rate: float, factor: float, layers: int) -> float:
 
 def _times(tree: PyTree, factor: float) -> PyTree:
     trained, rest = eqx.partition(tree, trainable(tree))
+    if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(trained)):
+        raise InputError("model", "NaN or infinite weights", "finite weights")
     return eqx.combine(jax.tree.map(lambda w: factor * w, trained), rest)
 
 
 def _rescaled_net(
-    net: Net, factor: float | Mapping[str, float], readout: Readout, key: PRNGKeyArray | None
+    net: Net, factor: float | Mapping[str, float], readout: Readout, key: PRNGKeyArray | int | None
 ) -> Net:
     names = list(net.names)
     weighted = [name for name, stage in net.stages if jax.tree.leaves(eqx.filter(stage, trainable(stage)))]
@@ -137,8 +139,8 @@ def _rescaled_net(
         if name == last and readout == "keep":
             changed.append(stage)
         elif name == last and readout == "reset":
-            if key is None:
-                raise InputError("key", None, "a JAX random key, for a new readout")
+            if key is None or isinstance(key, int):
+                raise InputError("key", key, "a JAX random key, for a new readout")
             changed.append(_times(_redrawn(stage, key), factors[name]))
         else:
             changed.append(_times(stage, factors[name]))
@@ -177,8 +179,9 @@ class RescalingSearch:
 
     @property
     def best(self) -> float:
-        """The factor with the lowest median loss."""
-        return self.factors[int(np.argmin(np.median(self.losses, axis=1)))]
+        """The factor with the lowest median loss; a loss that is not a number counts as infinite."""
+        losses = np.where(np.isnan(self.losses), np.inf, self.losses)
+        return self.factors[int(np.argmin(np.median(losses, axis=1)))]
 
     def table(self) -> pl.DataFrame:
         """One row per factor and repeat."""
@@ -236,7 +239,10 @@ def search_rescaling(
 
     ```
     """
-    check_factor(dict(enumerate(factors)))
+    if isinstance(factors, str) or not isinstance(factors, Sequence | np.ndarray) or not len(factors):
+        raise InputError("factors", factors, "a list of positive numbers")
+    for factor in factors:
+        check_factor(factor)
     x, y = np.asarray(inputs), np.asarray(targets)
     if len(x) != len(y) or len(x) < 4:
         raise InputError("inputs", (len(x), len(y)), "as many inputs as targets, at least 4")

@@ -181,7 +181,7 @@ class DiagonalPenalty:
         **Returns:** `"lazy"` for coefficients below c, `"nested"` for larger ones of known features (c at least
         `KNOWN` times the background), `"rich"` for larger ones of new features.
         """
-        c = self.c
+        c, beta = self.c, finite("beta", beta, ndim=1)
         floor = float(c.min()) if background is None else background
         lazy = np.abs(beta) < c
         return np.where(lazy, "lazy", np.where(c >= KNOWN * floor, "nested", "rich"))
@@ -404,9 +404,11 @@ def unit_penalty(
     ```
     """
     beta, aux, cosine = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (beta, aux, cosine)))
-    if (beta <= 0).any() or (aux < 0).any():
-        raise InputError("beta, aux", "a magnitude below 0", "beta above 0 and aux from 0 on")
-    if (np.abs(cosine) > 1).any():
+    if not ((beta > 0) & (beta < np.inf) & (aux >= 0) & (aux < np.inf)).all():
+        raise InputError(
+            "beta, aux", "NaN or a magnitude out of range", "finite numbers, beta above 0 and aux from 0 on"
+        )
+    if not (np.abs(cosine) <= 1).all():
         raise InputError("cosine", float(np.abs(cosine).max()), "numbers from -1 to 1")
     start = np.sqrt(aux)
     norm = _unit_norm(beta, start * cosine, readout)

@@ -20,6 +20,7 @@ FEASIBLE = 1e-8
 """Targets count as reachable if least squares meets them to this share of their norm."""
 _TRUST = 3.0  # the largest change of a coordinate's position in one Newton step, in units of the exponent
 _STEPS = 500
+_MAX_EXPONENT = 600.0  # beyond it coefficients run off to infinity: the targets are out of reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +85,16 @@ def min_diagonal_penalty(
         while not close and dual(u + length * along, nu + length * step) > value + 1e-4 * length * slope:
             length /= 2
         nu, u = nu + length * step, u + length * along
+        if np.abs(u).max() > _MAX_EXPONENT:
+            raise _infeasible(y)
     beta = np.zeros(x.shape[1])
     beta[moving] = half_a * np.exp(u) - half_b * np.exp(-u)
+    residual = _residual(x, beta, y)
+    if not residual <= 1e-6:  # targets may need a sign that weights on one side only cannot reach
+        raise _infeasible(y)
     at_start = penalty.value(penalty.coefficients(np.zeros(len(penalty.A))))
     objective = float((penalty.value(beta) - at_start)[moving].sum())
-    return Solution(beta, _residual(x, beta, y), objective, steps)
+    return Solution(beta, residual, objective, steps)
 
 
 def _solved(hessian: Array, gradient: Array) -> Array:

@@ -166,6 +166,8 @@ def predict_transfer(
     aux, main = finite("beta_aux", beta_aux, ndim=1), finite("beta_main", beta_main, ndim=1)
     counts = _numbers("n", n, whole=True)
     scales = _numbers("scale", scale)
+    _numbers("initial", [initial])
+    _numbers("readout", [readout])
     _check(aux, main, counts, scales, draws)
     power = float((main**2).sum())
     start = DiagonalWeights.constant(len(aux), w=initial, v=initial)
@@ -245,8 +247,9 @@ class PhaseDiagram:
 
     @property
     def best_scale(self) -> tuple[float, ...]:
-        """The best rescaling for each value."""
-        return tuple(self.scales[i] for i in np.argmin(self.errors, axis=1))
+        """The best rescaling for each value, of those that were tried."""
+        errors = np.where(np.isnan(self.errors), np.inf, self.errors)
+        return tuple(self.scales[i] for i in np.argmin(errors, axis=1))
 
 
 def phase_diagram(
@@ -284,8 +287,11 @@ def phase_diagram(
     for value in values:
         if not 0 <= value <= known or (axis == "active" and value == 0):
             raise InputError(axis, value, f"whole numbers up to known, {known}")
+    if not len(values):
+        raise InputError(axis, values, "at least one value")
     if features < 2 * known:
         raise InputError("features", features, f"at least twice known, {2 * known}")
+    _check_draws(draws)
     grid, scratch = [], []
     for value in values:
         medians = []
@@ -319,6 +325,11 @@ def _numbers(name: str, given: Any, *, whole: bool = False) -> list[Any]:
     return values
 
 
+def _check_draws(draws: int) -> None:
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        raise InputError("draws", draws, "a positive whole number")
+
+
 def _check(aux: np.ndarray, main: np.ndarray, counts: list[Any], scales: list[Any], draws: int) -> None:
     if aux.shape != main.shape:
         raise InputError("beta_main", main.shape, f"as many features as beta_aux, {aux.shape}")
@@ -328,8 +339,7 @@ def _check(aux: np.ndarray, main: np.ndarray, counts: list[Any], scales: list[An
         raise InputError("beta_main", len(main), f"at most {MAX_FEATURES} features")
     if max(counts) > MAX_ROWS:
         raise InputError("n", max(counts), f"at most {MAX_ROWS} rows")
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise InputError("draws", draws, "a positive whole number")
+    _check_draws(draws)
     programmes = len(counts) * (len(scales) + 2) * draws
     if programmes > MAX_PROGRAMMES:
         raise InputError("n, scale, draws", programmes, f"at most {MAX_PROGRAMMES} programmes in all")

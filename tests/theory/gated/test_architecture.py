@@ -204,3 +204,9 @@ def test_gates_that_are_missing_are_named():
         solve_architecture(architecture, np.eye(2), np.array([1.0, -1.0]))
     with pytest.raises(InputError, match="expected \\(rows, units\\) with 2 units"):
         solve_architecture(architecture, np.eye(2), np.array([1.0, -1.0]), contexts=np.zeros(2, dtype=int))
+
+
+def test_inputs_of_another_width_are_refused():
+    linear = GatedArchitecture(2, (GatedLayer(1),))
+    with pytest.raises(InputError, match="with 2 inputs"):
+        solve_architecture(linear, np.eye(3)[:2], np.array([1.0, -1.0]))

@@ -186,3 +186,17 @@ def test_the_smallest_ball_holds_every_point_and_is_no_larger_than_the_spread(n,
     radius = enclosing_radius(x)
     apart = np.linalg.norm(x[:, None] - x[None], axis=2).max()
     assert apart / 2 - 1e-6 <= radius <= apart * np.sqrt(d / (2 * (d + 1))) + 1e-6  # Jung's theorem
+
+
+@pytest.mark.parametrize(
+    ("gram", "kind", "message"),
+    [
+        (np.zeros((2, 2)), "hard margin", "gram: got .*not all 0"),
+        (np.ones((2, 3)), "hard margin", "a square matrix"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "hard margin", "gram: got 'NaN or infinity'"),
+        (np.ones((2, 2)), "regression", "targets that the kernel can produce"),
+    ],
+)
+def test_kernels_that_say_nothing_are_refused(gram, kind, message):
+    with pytest.raises(InputError, match=message):
+        kernel_margin(gram, np.array([1.0, -1.0]), kind=kind)

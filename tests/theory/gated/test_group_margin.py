@@ -249,3 +249,17 @@ def test_bad_input_is_refused_in_one_line(call, line):
     rows = GatedRows.of(np.eye(3), np.zeros((3, 1), dtype=int))
     with pytest.raises(InputError, match=line):
         call(rows)
+
+
+def test_rows_of_zeros_are_refused():
+    rows = GatedRows.of(np.zeros((3, 2)), np.zeros((3, 1), dtype=int))
+    with pytest.raises(InputError, match="only zeros"):
+        min_group_norm_machine(rows, np.array([1.0, -1.0, 1.0]))
+
+
+def test_the_advice_for_inseparable_labels_works():
+    rows = GatedRows.of([[1.0], [1.0]], [[0], [0]])
+    labels = np.array([1.0, -1.0])
+    with pytest.raises(InputError, match=r"kind='soft margin' with cost=1\.0"):
+        min_group_norm_machine(rows, labels)
+    assert np.isfinite(min_group_norm_machine(rows, labels, kind="soft margin", cost=1.0).primal)

@@ -18,6 +18,7 @@ def rescale(
     *,
     readout: Literal["rescale", "keep", "reset"] = "rescale",
     inputs: Any = None,
+    key: int | None = None,
 ) -> nn.Module:
     """A copy of a module with all parameters multiplied by a factor; the module itself is not changed.
 
@@ -28,6 +29,7 @@ def rescale(
     - `readout`: what happens to the last module with parameters: rescaled like the rest, kept, or drawn anew by its own
         `reset_parameters` (and rescaled).
     - `inputs`: a batch on which running statistics of batch normalisation are measured again; by default they are kept.
+    - `key`: a seed for a new readout; PyTorch's own random state is not touched.
 
     ```python
     >>> import torch
@@ -52,7 +54,11 @@ def rescale(
     if readout == "reset":
         if not hasattr(head, "reset_parameters"):
             raise InputError("readout", type(head).__name__, "a last layer with `reset_parameters`")
-        head.reset_parameters()
+        if isinstance(key, bool) or not isinstance(key, int):
+            raise InputError("key", key, "a whole number, the seed of a new readout")
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(key)
+            head.reset_parameters()
     elif readout == "keep":
         factors |= {name: 1.0 for name in named if name.rpartition(".")[0] == owner}
     with torch.no_grad():

@@ -120,6 +120,8 @@ def min_group_norm_machine(
     """
     y = check_labels(targets, len(rows), kind)
     slack = check_cost(kind, cost)
+    if not rows.squared_sizes.any():
+        raise InputError("rows", "only zeros", "inputs that are not all 0 where a unit is on")
     inner = _Inner(rows, y, kind, np.inf if slack is None else slack)
     scales = _first_scales(rows, start)
     point = inner.at(scales)
@@ -285,7 +287,7 @@ class InseparableError(InputError):
         super().__init__(
             "targets",
             f"labels that cannot be separated ({len(rows)} rows cancel, among them {shown})",
-            "separable labels for a hard margin; a soft margin (cost=1.0) takes any",
+            "separable labels for a hard margin; kind='soft margin' with cost=1.0 takes any",
         )
 
 

@@ -36,6 +36,7 @@ from recombine.theory.gated.group_margin import (
     check_cost,
     check_labels,
 )
+from recombine.theory.penalties import finite
 
 Form = Literal["joint", "units", "effective"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -163,6 +164,9 @@ def kernel_margin(
 
     ```
     """
+    gram = finite("gram", gram, ndim=2)
+    if gram.shape[0] != gram.shape[1] or not np.diag(gram).any():
+        raise InputError("gram", gram.shape, "a square matrix of products of rows, not all 0")
     y, slack = check_labels(labels, len(gram), kind), check_cost(kind, cost)
     signs, aims = (np.ones(len(y)), y) if kind == "regression" else (y, np.ones(len(y)))
     Q = gram * np.outer(signs, signs)
@@ -179,6 +183,8 @@ def kernel_margin(
             break
     signed = dual * signs
     outputs = gram @ signed
+    if kind == "regression" and not np.abs(outputs - y).max() <= INSEPARABLE * np.abs(y).max():
+        raise InputError("labels", f"{len(y)} values", "targets that the kernel can produce together")
     norm = float(np.sqrt(max(0.0, signed @ outputs)))
     if kind == "hard margin":
         share = dual / dual.sum()

@@ -14,6 +14,7 @@ from recombine.theory.gated.architecture import GatedArchitecture
 from recombine.theory.gated.gated_rows import Array, DiagonalRows, GatedRows
 from recombine.theory.gated.group_margin import GroupMachine, Kind, min_group_norm_machine
 from recombine.theory.gated.nuclear_margin import min_nuclear_norm
+from recombine.theory.penalties import finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,9 @@ def solve_architecture(
         raise InputError("architecture", norm.formula, f"a convex norm; {norm.reason}")
     if kind == "soft margin":
         raise InputError("kind", kind, "'hard margin' or 'regression'; for slack use min_group_norm_machine")
-    x = np.asarray(inputs, dtype=float)
+    x = finite("inputs", inputs, ndim=2)
+    if x.shape[1] != architecture.inputs:
+        raise InputError("inputs", x.shape, f"(rows, inputs) with {architecture.inputs} inputs")
     first, readout = architecture.layers[0], architecture.layers[-1]
     gates = _gates(x, contexts, gated=first.gated)
     if readout.gated and architecture.depth == 2:
