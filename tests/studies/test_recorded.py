@@ -13,6 +13,7 @@ from recombine.errors import InputError
 from recombine.parts import Part
 from recombine.runs import Store, Trial
 from recombine.studies import (
+    AllOf,
     Amendment,
     Arm,
     ArmPlan,
@@ -90,6 +91,18 @@ CLAIMS = (
         described("share that fits"),
         ("arm",),
         lambda evidence: Successes(evidence["arm"]["fits"] > 0),
+    ),
+    Claim(
+        "6",
+        "two comparisons hold",
+        "ours",
+        difference("x - 1, and x + y", "above"),
+        ("arm",),
+        lambda evidence: AllOf(
+            {"x - 1": evidence["arm"]["x"] - 1, "x + y": evidence["arm"]["x"] + evidence["arm"]["y"]},
+            requires={"fitted": evidence["arm"]["fits"] > 0},
+        ),
+        **REVERSAL,
     ),
 )
 
@@ -230,7 +243,7 @@ def test_a_page_shows_recorded_claims_and_keeps_their_figures(file, tmp_path):
     assert "lines.png" in page
     assert (new / "made-up" / "lines.png").read_bytes() == (old / "lines.png").read_bytes()
     assert re.search(
-        r"Recorded on \d{4}-\d\d-\d\d with version .*claims 1, 2, 3, 4, 5; seeds from 1000: 1, 2", page
+        r"Recorded on \d{4}-\d\d-\d\d with version .*claims 1, 2, 3, 4, 5, 6; seeds from 1000: 1, 2", page
     )
     assert "not fitted (loss below 0.1)" in page
     assert "data:image/png" in (new / "made-up.html").read_text(encoding="utf-8")

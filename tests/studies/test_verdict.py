@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recombine.errors import InputError
 from recombine.intervals import LEVEL
 from recombine.studies import (
+    AllOf,
     Cases,
     Claim,
     Outcome,
@@ -207,3 +208,44 @@ def test_numbers_that_qualify_a_result_are_those_of_the_seeds_that_count():
     outcome = Outcome(claim, judge(claim.quantity, measured), measured, "quick")
     assert outcome.supporting_estimates()["error"].pair == (1.0, 1.0)
     assert outcome.supports()["error"].tolist() == [1.0, 1.0, 1.0, 900.0]  # the file has all of them
+
+
+THREE = np.linspace(0.1, 0.3, 10)
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ((THREE, 2 * THREE), "reproduced"),
+        ((THREE, 0.1 * THREE), "weaker"),
+        ((THREE, THREE - 0.2), "open"),
+        ((THREE, -THREE), "contradicted"),
+        ((-THREE, THREE - 0.2), "contradicted"),
+    ],
+)
+def test_a_statement_with_two_comparisons_is_as_good_as_the_worse_one(parts, verdict):
+    quantity = difference("a - b, and b - c", "above", published=0.2)
+    found = judge(quantity, AllOf({"one": parts[0], "two": parts[1]}))
+    assert found.name == verdict
+    assert found.n_seeds == 10
+    assert found.favourable == sum(min(pair) > 0 for pair in zip(*parts, strict=True))
+
+
+def test_without_an_effect_two_comparisons_are_open_and_not_contradicted():
+    """The smaller of two differences would be below zero in three of four seeds."""
+    rng = np.random.default_rng(0)
+    quantity = difference("a - b, and b - c", "above")
+    names = [judge(quantity, AllOf({"one": a, "two": b})).name for a, b in rng.normal(size=(300, 2, 10))]
+    assert names.count("contradicted") / 300 < 0.06  # 2.5% on each side of two intervals, at most
+    assert names.count("reproduced") / 300 < 0.025
+    smallest = [judge(quantity, PerSeed(np.minimum(a, b))).name for a, b in rng.normal(size=(300, 2, 10))]
+    assert smallest.count("contradicted") / 300 > 0.15
+
+
+def test_seeds_without_one_of_the_comparisons_are_left_out():
+    values = np.full(8, 1.0)
+    gap = np.where(np.arange(8) == 3, np.nan, 1.0)
+    found = judge(difference("d", "above"), AllOf({"one": values, "two": gap}))
+    assert (found.n_seeds, found.excluded) == (7, (("without a finite value", 1),))
+    with pytest.raises(InputError, match="a number for every seed"):
+        AllOf({"one": values, "two": values[:3]})

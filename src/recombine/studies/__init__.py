@@ -2,7 +2,7 @@
 
 from recombine.studies.claim import Amendment, Claim, Outcome
 from recombine.studies.evidence import SCALES, Arm, ArmPlan, ArmPlans, Evidence, Scale
-from recombine.studies.measurement import Cases, PerSeed, Successes, Unpaired
+from recombine.studies.measurement import AllOf, Cases, PerSeed, Successes, Unpaired
 from recombine.studies.quantity import Quantity, described, deviation, difference, rate, ratio
 from recombine.studies.reproduction import Reproduction, recall, reproduce
 from recombine.studies.study import STUDIES, Drawing, Lesson, Study, StudySection, Tabulation, load
@@ -12,6 +12,7 @@ __all__ = [
     "SCALES",
     "STUDIES",
     "VERDICTS",
+    "AllOf",
     "Amendment",
     "Arm",
     "ArmPlan",

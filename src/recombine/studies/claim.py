@@ -12,7 +12,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.intervals import LEVEL, Estimate, interval
 from recombine.studies.evidence import SCALES, Evidence, Scale
-from recombine.studies.measurement import Cases, Measurement, PerSeed, Successes
+from recombine.studies.measurement import AllOf, Cases, Measurement, PerSeed, Successes
 from recombine.studies.quantity import Quantity
 from recombine.studies.verdict import Verdict, judge
 
@@ -171,12 +171,12 @@ class Outcome:
 
     def supporting_estimates(self) -> dict[str, Estimate]:
         """The median and its interval for every number that qualifies the result, over the seeds that count."""
-        kept = (
-            self.measurement.kept if isinstance(self.measurement, PerSeed | Successes) else np.ones(0, bool)
-        )
+        measured = self.measurement
+        parts = measured.columns() if isinstance(measured, AllOf) else {}
+        kept = measured.kept if isinstance(measured, PerSeed | Successes | AllOf) else np.ones(0, bool)
         return {
             name: interval(values[kept] if len(values) == len(kept) > 1 and kept.any() else values)
-            for name, values in self.supports().items()
+            for name, values in (parts | self.supports()).items()
         }
 
     def to_dict(self) -> dict[str, Any]:

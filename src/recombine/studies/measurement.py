@@ -102,6 +102,43 @@ class Successes:
 
 
 @dataclass(frozen=True, eq=False)
+class AllOf:
+    """Several comparisons, of which a statement needs every one: one number per seed each.
+
+    The claim is as good as its worst comparison: it is reproduced if all of them are, and contradicted only if one of
+    them is. (Of the smallest number of each seed neither would be true: the smallest of several differences is mostly
+    below zero if there is no effect.)
+
+    - `parts`: the comparisons by name, `(seeds,)` each, all against the claim's value without an effect.
+    """
+
+    parts: Mapping[str, ArrayLike]
+    _: KW_ONLY
+    requires: Requirements = field(default_factory=dict)
+    supports: Supports = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len({len(values) for values in self.columns().values()}) != 1:
+            raise InputError(
+                "parts", list(self.parts), "one comparison or more, with a number for every seed each"
+            )
+
+    @property
+    def joined(self) -> PerSeed:
+        """The seeds as they count: those with a value in every comparison that meet the preconditions."""
+        return PerSeed(np.sum(list(self.columns().values()), axis=0), requires=self.requires)
+
+    @property
+    def kept(self) -> Bool[np.ndarray, " seeds"]:
+        """Which seeds count."""
+        return self.joined.kept
+
+    def columns(self) -> dict[str, Float[np.ndarray, " seeds"]]:
+        """The numbers of every comparison by its name."""
+        return {name: _per_seed(name, values) for name, values in self.parts.items()}
+
+
+@dataclass(frozen=True, eq=False)
 class Cases:
     """The cases of an exact statement: how far each is off, by name. A NaN is off by more than any tolerance.
 
@@ -127,14 +164,18 @@ class Cases:
         return {name: np.array([float(value)]) for name, value in self.deviations.items()}
 
 
-Measurement = PerSeed | Unpaired | Successes | Cases
+Measurement = PerSeed | Unpaired | Successes | AllOf | Cases
 
 
 def excluded_for(measurement: Measurement) -> dict[str, int]:
     """How many seeds were left out, by reason."""
     if isinstance(measurement, Cases):
         return {}
-    samples: tuple[Any, ...] = measurement.samples if isinstance(measurement, Unpaired) else (measurement,)
+    samples: tuple[Any, ...] = (
+        measurement.samples
+        if isinstance(measurement, Unpaired)
+        else (measurement.joined if isinstance(measurement, AllOf) else measurement,)
+    )
     reasons: dict[str, int] = {}
     for sample in samples:
         for requirement in (*sample.requires, ""):

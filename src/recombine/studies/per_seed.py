@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
 from recombine.studies.claim import Outcome
-from recombine.studies.measurement import Cases, PerSeed, Successes, Unpaired, exclusion_reasons
+from recombine.studies.measurement import AllOf, Cases, PerSeed, Successes, Unpaired, exclusion_reasons
 from recombine.studies.reproduction import Reproduction
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ COLUMNS = {
 }
 """Names of the columns, and their Polars types."""
 DECIDES, SUPPORTS = "decides", "supports"
-FORMS = {PerSeed: "per seed", Unpaired: "unpaired", Successes: "successes", Cases: "cases"}
+FORMS = {PerSeed: "per seed", Unpaired: "unpaired", Successes: "successes", AllOf: "all of", Cases: "cases"}
 """How numbers are compared, by type of measurement."""
 
 
@@ -113,6 +113,8 @@ def _excluded(measurement: Any) -> dict[str, list[str]]:
     """Why seeds were left out, by sample."""
     if isinstance(measurement, Cases):
         return {}
+    if isinstance(measurement, AllOf):
+        return dict.fromkeys(measurement.parts, exclusion_reasons(measurement.joined))
     if isinstance(measurement, Unpaired):
         samples = zip(measurement.labels, measurement.samples, strict=True)
         return {label: exclusion_reasons(sample) for label, sample in samples}

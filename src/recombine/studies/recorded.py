@@ -19,7 +19,7 @@ from recombine.data.export import FORMULA_STARTS
 from recombine.errors import InputError
 from recombine.studies.claim import Claim, Outcome, Recording
 from recombine.studies.evidence import Scale
-from recombine.studies.measurement import Cases, Measurement, PerSeed, Successes, Unpaired
+from recombine.studies.measurement import AllOf, Cases, Measurement, PerSeed, Successes, Unpaired
 from recombine.studies.per_seed import COLUMNS, DECIDES, FORMS, SUPPORTS
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.verdict import judge
@@ -139,6 +139,9 @@ def _measurement(rows: pl.DataFrame, supports: Mapping[str, np.ndarray]) -> Meas
             supports=supports,
             labels=(first, second),
         )
+    if form == FORMS[AllOf] and samples:
+        parts = {label: values for label, values, _ in samples}
+        return AllOf(parts, requires=samples[0][2], supports=supports)
     if form not in (FORMS[PerSeed], FORMS[Successes]) or len(samples) != 1:
         raise InputError(
             "recorded, column 'form'", form, f"one of {', '.join(FORMS.values())}, with their samples"

@@ -14,7 +14,15 @@ from typing import Literal
 import numpy as np
 
 from recombine.intervals import LEVEL, Estimate, interval, median_ranks, rate_interval, shift_interval
-from recombine.studies.measurement import Cases, Measurement, PerSeed, Successes, Unpaired, excluded_for
+from recombine.studies.measurement import (
+    AllOf,
+    Cases,
+    Measurement,
+    PerSeed,
+    Successes,
+    Unpaired,
+    excluded_for,
+)
 from recombine.studies.quantity import Quantity
 
 VerdictName = Literal[
@@ -78,6 +86,8 @@ def judge(quantity: Quantity, measurement: Measurement, *, level: float = LEVEL)
     """
     if isinstance(measurement, Cases):
         return _judge_cases(quantity, measurement)
+    if isinstance(measurement, AllOf):
+        return _judge_all(quantity, measurement, level)
     excluded = tuple(excluded_for(measurement).items())
     estimate = _estimate(quantity, measurement, level)
     values = _values_per_seed(measurement)
@@ -97,6 +107,35 @@ def judge(quantity: Quantity, measurement: Measurement, *, level: float = LEVEL)
         if n == 0:
             note = "no seed meets the preconditions"
     return Verdict(name, estimate, n, favourable, excluded, needed, note)
+
+
+FROM_WORST_ON: tuple[VerdictName, ...] = ("contradicted", "open", "weaker", "reproduced", "described")
+
+
+def _judge_all(quantity: Quantity, measurement: AllOf, level: float) -> Verdict:
+    """The verdict on the worst comparison (an intersection-union test), with the seeds on which all go as claimed."""
+    kept, parts = measurement.kept, measurement.columns()
+    verdicts = [judge(quantity, PerSeed(values[kept]), level=level) for values in parts.values()]
+    below = quantity.direction == "below"
+
+    def badness(verdict: Verdict) -> tuple[int, float]:
+        value = verdict.estimate.value if verdict.estimate is not None else math.nan
+        return FROM_WORST_ON.index(verdict.name), -value if below else value
+
+    worst = min(verdicts, key=badness)
+    beyond = [
+        [quantity.beyond(float(v), quantity.no_effect) for v in values[kept]] for values in parts.values()
+    ]
+    excluded = tuple(excluded_for(measurement).items())
+    needed = worst.seeds_needed
+    if needed is not None:
+        needed = math.ceil(needed * len(kept) / int(kept.sum()))
+    return replace(
+        worst,
+        favourable=None if quantity.direction is None else int(np.all(beyond, axis=0).sum()),
+        excluded=excluded,
+        seeds_needed=needed if needed is None or needed <= MAX_SEEDS else None,
+    )
 
 
 def _judge_cases(quantity: Quantity, cases: Cases) -> Verdict:

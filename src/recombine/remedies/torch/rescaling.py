@@ -18,7 +18,7 @@ def rescale(
     *,
     readout: Literal["rescale", "keep", "reset"] = "rescale",
     inputs: Any = None,
-    key: int | None = None,
+    key: Any = None,
 ) -> nn.Module:
     """A copy of a module with all parameters multiplied by a factor; the module itself is not changed.
 

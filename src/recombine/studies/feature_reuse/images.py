@@ -24,7 +24,7 @@ from recombine.studies.evidence import Arm, ArmPlan, Evidence, Scale
 from recombine.studies.feature_reuse import published
 from recombine.studies.feature_reuse.image_probes import image_draw, multi_task_images, rescaled_finetuning
 from recombine.studies.feature_reuse.row_curves import Learner, row_curves
-from recombine.studies.measurement import PerSeed
+from recombine.studies.measurement import AllOf, PerSeed
 from recombine.studies.quantity import difference, ratio
 from recombine.studies.study import Drawing, StudySection
 from recombine.tasks import datasets
@@ -225,20 +225,17 @@ FEWER_DIMENSIONS = Claim(
 )
 
 
-def _vit_is_nested(evidence: Evidence) -> PerSeed:
+def _vit_is_nested(evidence: Evidence) -> AllOf:
     arm = evidence[VIT]
-    others = [s for s in SCALES if s != 1]
-    best_other = np.max([_gain(arm, s) for s in others], axis=0)
-    closest = np.max([_gains(arm, s) for s in others], axis=(0, 2))
-    supports = {"the same, smallest of all numbers of images": -closest}
-    return PerSeed(-best_other, supports=supports | _supports(arm) | _dimensions(arm))
+    losses = {f"loss by rescaling {s:g}": -_gain(arm, s) for s in SCALES if s != 1}
+    return AllOf(losses, supports=_supports(arm) | _dimensions(arm))
 
 
 VIT_NESTED = Claim(
     "18",
     "a vision transformer is nested already: any rescaling hurts",
     "Figure 5d to f",
-    difference("accuracy without rescaling minus the best with", "above", published=0.04),
+    difference("accuracy without rescaling minus with, every rescaling", "above", published=0.047),
     (VIT,),
     _vit_is_nested,
     headline=True,
@@ -246,28 +243,35 @@ VIT_NESTED = Claim(
     minutes=MINUTES[VIT],
     reversal="some rescaling had improved the ViT",
     reduced=REDUCED,
-    amendments=(SMALLER,),
+    amendments=(
+        SMALLER,
+        Amendment(
+            "accuracy without rescaling minus that of the best rescaling of each seed; published 0.04",
+            "every rescaling has to lose; published 0.047 (rescaling 2, the mildest, over 10 to 1000 images)",
+            "of three accuracies that vary by chance the best one exceeds a fourth even without an effect. Accuracies "
+            "of pilot runs had been seen",
+        ),
+    ),
 )
 
 
-def _apart_or_together(evidence: Evidence) -> PerSeed:
+def _apart_or_together(evidence: Evidence) -> AllOf:
     rows = ROWS[source(evidence.scale)]
     many = [i for i, n in enumerate(rows) if n >= MANY]
-    leads: list[np.ndarray] = []
+    leads: dict[str, np.ndarray] = {}
     supports: dict[str, np.ndarray] = {}
     for name in (RESNET, VIT):
         finetuned = evidence[name]["accuracy"][:, SCALES.index(1.0)][:, many]
         best = evidence[name]["best accuracy"][:, SCALES.index(1.0)][:, many]
         together = evidence[TOGETHER[name]]
-        leads.append((finetuned - together["accuracy"]).mean(axis=1))
+        leads[f"{name}: finetuned - multi-task"] = (finetuned - together["accuracy"]).mean(axis=1)
         supports |= {
-            f"{name}: finetuned - multi-task": leads[-1],
             f"{name}: the same at the best over training": (best - together["best accuracy"]).mean(axis=1),
             f"{name}: accuracy of multi-task learning": together["accuracy"].mean(axis=1),
             f"{name}: its accuracy on the auxiliary task": together["aux accuracy"].mean(axis=1),
             f"{name}: its training loss": together["loss"].max(axis=1),
         }
-    return PerSeed(np.min(leads, axis=0), supports=supports)
+    return AllOf(leads, supports=supports)
 
 
 FINETUNING_LEADS = Claim(
@@ -276,7 +280,7 @@ FINETUNING_LEADS = Claim(
     "classifiers, too",
     "Figure 5a, d",
     difference(
-        "accuracy of finetuning minus multi-task learning from 100 images on, the smaller of both networks",
+        "accuracy of finetuning minus multi-task learning from 100 images on, both networks",
         "above",
         published=0.05,
         magnitude=0.01,
@@ -286,8 +290,17 @@ FINETUNING_LEADS = Claim(
     _apart_or_together,
     on_request=True,
     minutes=MINUTES[RESNET] + MINUTES[VIT] + TOGETHER_MINUTES,
-    reversal="training on both tasks at once had been as good as one after the other, in one of the networks",
+    reversal="training on both tasks at once had been better than one after the other, in one of the networks",
     reduced=REDUCED,
+    amendments=(
+        SMALLER,
+        Amendment(
+            "the smaller of both networks' differences, seed by seed",
+            "both differences have to hold, each with its own interval",
+            "the smallest of two differences is mostly below zero if there is no effect",
+            seen=False,
+        ),
+    ),
 )
 
 

@@ -209,12 +209,14 @@ def unseen_conjunctions(rows: DigitRows, *, steps: int) -> Values:
 
     **Returns:**
 
-    For each joint context: `two layers` and `one layer`, errors there of the machine of minimum group norm and of one
-    unit whose gate is the conjunction; `net`, that of a trained net; `seen`, the machine's error on the other contexts.
+    For each joint context: `two layers`, `one layer` and `linear`, errors there of the machine of minimum group norm,
+    of one unit whose gate is the conjunction, and of a machine without gates; `net`, that of a trained net; `seen`, the
+    first machine's error on the other contexts.
     """
     gates = rows.gates(units=2, bits=1, median=True)
     train, test = rows.gated(gates)
-    found: dict[str, list[float]] = {name: [] for name in ("two layers", "one layer", "net", "seen")}
+    names = ("two layers", "one layer", "linear", "net", "seen")
+    found: dict[str, list[float]] = {name: [] for name in names}
     for joint in ((0, 0), (0, 1), (1, 0), (1, 1)):
         kept, out = ~_inside(train, joint), _inside(test, joint)
         seen = GatedRows(train.inputs[kept], train.indicator[kept])
@@ -223,11 +225,13 @@ def unseen_conjunctions(rows: DigitRows, *, steps: int) -> Values:
         scores = machine.predict(test)
         kernel = context_kernel("joint", seen)
         alone = kernel_margin(kernel, y).predict(context_kernel("joint", test, seen))
+        linear = kernel_margin(seen.inputs @ seen.inputs.T, y).predict(test.inputs @ seen.inputs.T)
         subset = DigitRows(rows.train[kept], y, rows.test, rows.test_labels, rows.everything, rows.seed)
         net = gated_net(subset, gates, steps=steps, momentum=0.9)
         labels = rows.test_labels
         found["two layers"].append(error(scores[out], labels[out]))
         found["one layer"].append(error(alone[out], labels[out]))
+        found["linear"].append(error(linear[out], labels[out]))
         found["net"].append(error(outputs(net, rows.test)[out], labels[out]))
         found["seen"].append(error(scores[~out], labels[~out]))
     return found

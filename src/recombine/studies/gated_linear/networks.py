@@ -11,12 +11,12 @@ from recombine.report import blank_figure, colours, look, sentence
 from recombine.report.figures.direct_labels import EndLabel, end_labels
 from recombine.report.figures.style import log_ticks
 from recombine.runs import Trial
-from recombine.studies.claim import Claim
+from recombine.studies.claim import Amendment, Claim
 from recombine.studies.evidence import Arm, ArmPlan, Evidence, Scale
 from recombine.studies.gated_linear import published
 from recombine.studies.gated_linear.digit_rows import digit_rows, source
 from recombine.studies.gated_linear.machine_probes import longer_training, one_layer, two_layers
-from recombine.studies.measurement import PerSeed
+from recombine.studies.measurement import AllOf, PerSeed
 from recombine.studies.quantity import described, difference, ratio
 from recombine.studies.study import Drawing, StudySection
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SEEDS = {"smoke": 1, "quick": 10, "paper": 10}
 BITS = (0, 1, 2, 3, 4, 6, 9)
-TRAINED_BITS = (0, 2, 3, 4)
+TRAINED_BITS = (0, 1, 2, 3, 4)
 UNITS = (10, 20, 50)
 MANY_UNITS = (20,)
 SHORT, LONG = 3200, 30_000
@@ -84,6 +84,13 @@ def _at(arm: Arm, name: str, units: int = 20) -> np.ndarray:
     return np.asarray(arm[name][:, counts.index(units)])
 
 
+BOTH_HOLD = Amendment(
+    "the smaller of two differences, seed by seed",
+    "both differences have to hold, each with its own interval",
+    "the smallest of two differences is mostly below zero if there is no effect",
+)
+
+
 # The limit.
 
 
@@ -120,18 +127,17 @@ LIMIT = Claim(
 # Architecture and norm.
 
 
-def _two_effects(evidence: Evidence) -> PerSeed:
+def _two_effects(evidence: Evidence) -> AllOf:
     one, two = evidence[ONE], evidence[MEDIAN]
     best = np.nanmin(one["machine error"], axis=1)
-    l2, group = _at(two, "l2 of effective weights error"), _at(two, "group norm error")
-    return PerSeed(
-        np.minimum(best - l2, l2 - group),
+    l2, group = _at(two, "l2 of units error"), _at(two, "group norm error")
+    return AllOf(
+        {"effect of the architecture": best - l2, "effect of the norm": l2 - group},
         supports={
             "one layer, best: error": best,
-            "two layers, l2 of effective weights: error": l2,
+            "two layers, l2 of units: error": l2,
             "two layers, group norm: error": group,
-            "effect of the architecture": best - l2,
-            "effect of the norm": l2 - group,
+            "effect of the norm, l2 of effective weights": _at(two, "l2 of effective weights error") - group,
         },
     )
 
@@ -142,7 +148,7 @@ TWO_EFFECTS = Claim(
     "norm does better still",
     "abstract, Figure 2c",
     difference(
-        "error, one layer - two layers with l2, or two layers with l2 - group norm, the smaller one (20 units)",
+        "error, one layer minus two layers with an l2 norm of units, and that minus the group norm (20 units)",
         "above",
         published=0.0044,
         published_text="0.075 and 0.004 (best networks, l2 as coded)",
@@ -150,20 +156,30 @@ TWO_EFFECTS = Claim(
     (ONE, MEDIAN),
     _two_effects,
     headline=True,
-    reversal="an l2 norm behind the same gates had done as well as the group norm, or one layer as well as two",
+    reversal="an l2 norm behind the same gates had done better than the group norm, or one layer better than two",
+    finding="The architecture does it: two layers do better with any norm. A proper l2 norm, the sum of squares of all "
+    "weights of all units, does slightly better than the group norm; the published l2 programme is another one (claim "
+    "3).",
+    amendments=(
+        Amendment(
+            "the l2 norm of effective weights; the smaller difference of each seed",
+            "the l2 norm of units; both differences have to hold",
+            "there are two proper l2 norms, and the claim was decided with the worse one; the smallest of two "
+            "differences is mostly below zero if there is no effect",
+        ),
+    ),
 )
 
 
-def _l2_is_worse(evidence: Evidence) -> PerSeed:
+def _l2_is_worse(evidence: Evidence) -> AllOf:
     arm = evidence[MEDIAN]
     errors = {
         name: _at(arm, f"{name} error")
         for name in ("l2 of effective weights", "l2 of units", "published l2", "group norm")
     }
-    return PerSeed(
-        errors["l2 of effective weights"] / errors["group norm"],
+    return AllOf(
+        {f"{name} / group norm": errors[name] / errors["group norm"] for name in PROPER},
         supports={
-            "l2 of units / group norm": errors["l2 of units"] / errors["group norm"],
             "published l2 / group norm": errors["published l2"] / errors["group norm"],
             "differs from the net: l2 of effective weights / group norm": _at(
                 arm, "l2 of effective weights differs"
@@ -175,12 +191,13 @@ def _l2_is_worse(evidence: Evidence) -> PerSeed:
     )
 
 
+PROPER = ("l2 of effective weights", "l2 of units")
 L2_IS_WORSE = Claim(
     "20",
     "an l2 norm on the same architecture does worse than the group norm",
     "Figure 2a, d",
     ratio(
-        "error of the l2 norm of effective weights / of the group norm (20 units)",
+        "error of both proper l2 norms / of the group norm (20 units)",
         "above",
         published=0.244 / 0.146,
     ),
@@ -189,15 +206,19 @@ L2_IS_WORSE = Claim(
     headline=True,
     reversal="a proper l2 norm had done as well",
     finding="The published l2 programme weights deviations between contexts too heavily and mixes units; as coded it "
-    "is far worse, as published. The two proper l2 norms are not, or hardly.",
+    "is far worse, as in the paper. Of the two proper norms, that of effective weights is a little worse than the "
+    "group norm and that of units a little better. So the published gap is due to the programme, not to the norm.",
+    amendments=(
+        Amendment(
+            "the l2 norm of effective weights",
+            "both proper l2 norms have to do worse",
+            "there are two proper l2 norms, and only the worse one had been compared",
+        ),
+    ),
 )
 
 
 # Depth.
-
-
-def _selected(errors: np.ndarray, by: np.ndarray) -> np.ndarray:
-    return np.asarray(np.take_along_axis(errors, np.nanargmin(by, axis=1)[:, None], axis=1)[:, 0])
 
 
 def _depth(evidence: Evidence) -> PerSeed:
@@ -224,16 +245,24 @@ DEPTH = Claim(
     _depth,
     headline=True,
     reversal="a single gated unit had done as well",
+    finding="As published, the best net is chosen on the test images, among five one-layer and three two-layer nets.",
+    amendments=(
+        Amendment(
+            "one-layer nets with 1, 4, 8 and 16 contexts",
+            "also with 2 contexts",
+            "the best published one-layer net has 2 contexts; without it the comparison favoured two layers",
+        ),
+    ),
 )
 
 
-def _u_shape(evidence: Evidence) -> PerSeed:
+def _u_shape(evidence: Evidence) -> AllOf:
     arm = evidence[ONE]
     bits = BITS if arm["machine error"].shape[1] == len(BITS) else (0, 2, 4, 9)
     errors = {count: arm["machine error"][:, i] for i, count in enumerate(bits)}
     empty = arm["empty"][:, bits.index(9)]
-    return PerSeed(
-        np.minimum(errors[0] - errors[4], errors[9] - errors[4]),
+    return AllOf(
+        {"1 minus 16 contexts": errors[0] - errors[4], "512 minus 16 contexts": errors[9] - errors[4]},
         supports={f"{2**count} contexts: error": values for count, values in errors.items()}
         | {"512 contexts: test rows in contexts without training rows": empty},
     )
@@ -244,7 +273,7 @@ U_SHAPE = Claim(
     "one-layer networks overfit with many contexts: 16 contexts do better than none and better than 512",
     "Section 4; authors' results",
     difference(
-        "error of the machine, 1 or 512 contexts minus 16 contexts, the smaller difference",
+        "error of the machine, 1 minus 16 contexts and 512 minus 16 contexts",
         "above",
         published=0.037,
         magnitude=0.02,
@@ -253,6 +282,7 @@ U_SHAPE = Claim(
     _u_shape,
     headline=True,
     reversal="more contexts had always, or never, been better",
+    amendments=(BOTH_HOLD,),
     finding="The error has its minimum at four contexts here, at eight to sixteen in the published runs, which share "
     "one split; with 512 it is far higher in every seed. Images in contexts without training rows get no answer and "
     "count half here; published errors count them as wrong.",
@@ -294,6 +324,8 @@ PREDICTS = Claim(
     _predicts,
     headline=True,
     reversal="machine and net had erred on different images",
+    finding="Not the group norm alone: machines with the two proper l2 norms predict the networks about as well. What "
+    "they share is the architecture.",
 )
 
 
