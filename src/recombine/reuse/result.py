@@ -54,7 +54,7 @@ TONES: dict[Label, Tone] = {
 ADVICE: dict[Label, str] = {
     "lazy": "If the new task needs only some of what the model knew, finetuning in the nested regime needs fewer rows: "
     "shrink the pretrained weights before finetuning (`recombine.remedies.rescale(model, 0.5)`, then 0.25 and 0.125; "
-    "`search_rescaling` tries them on a validation split).",
+    "`search_rescaling` tries them on a validation split). It is not a rule: published vision transformers lose by it.",
     "nested": "Nothing to change: the model selects from what it knew. Other factors of the pretrained weights are "
     "worth trying only if the error on the new task is too high.",
     "rich": "If the old features should help, keep more of them: do not shrink the pretrained weights (`rescale` with "

@@ -77,7 +77,7 @@ SECTION = StudySection(
     claims=(
         Claim(
             "25",
-            "plain multi-task learning does not minimise the group norm, and generalises better for it",
+            "plain multi-task learning does not minimise the group norm, and generalises better as a result",
             "ours",
             ratio(
                 "error on the main task of proximal training on the group norm / plain gradient descent, all features "

@@ -209,7 +209,7 @@ def _orders(evidence: Evidence) -> Figure:
     with look():
         figure = blank_figure(height=2.8)
         ax = figure.subplots()
-        ax.axhspan(1.0, 1.5, color="0.94", zorder=0)
+        ax.axhspan(1.1, 1.5, color="0.94", zorder=0)
         for name, values in series.items():
             ax.plot(aux, values, color=inks[name], linewidth=1.4)
         for name, shift in (("finetuning", 2.0), ("multi-task", 1.0)):

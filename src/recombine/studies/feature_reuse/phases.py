@@ -93,7 +93,7 @@ SECTION = StudySection(
     drawings=(
         Drawing(
             "phases",
-            "Rescaling pays where the main task uses few of the known features, and costs where it uses all of them.",
+            "Shrinking pays where the main task uses few of the known features, and costs where it uses all of them.",
             "Error of the limits of training with 24 rows, 1000 inputs and 40 pretrained features; medians over draws. "
             "Left: all features of the main task are known. Right: it has 40 features, of which some are known.",
             (ARM,),
