@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from recombine import InputError, implicit_bias_report
+from recombine.bias.explanations import _agreement_by_chance
 from recombine.bias.rectified_layer import read_layer
 from recombine.theory.gated import GatedRows, min_group_norm_machine
 
@@ -269,3 +270,12 @@ def test_every_form_of_the_report(trained, tmp_path):
 def test_bad_input_is_refused_in_one_line(trained, call, line):
     with pytest.raises((InputError, ValueError), match=line):
         call(trained[6000])
+
+
+def test_chance_is_that_of_independent_errors_where_targets_are_known():
+    """Two classifiers with 10% independent errors agree on 82% of the rows: that explains nothing."""
+    truth = np.repeat([0, 1], 50)
+    wrong = np.tile(np.arange(50) < 5, 2)
+    one, two = np.where(wrong, 1 - truth, truth), np.where(np.roll(wrong, 20), 1 - truth, truth)
+    assert _agreement_by_chance(one, two, truth, 2) == pytest.approx(0.82)
+    assert _agreement_by_chance(one, two, np.zeros(100, dtype=int), 2) == pytest.approx(0.5)

@@ -38,7 +38,7 @@ class Explanation:
     """What one machine says about the model.
 
     - `agreement`: share of compared rows on which it predicts the same class as the model, with Wilson's interval.
-    - `by_chance`: the same if both predicted their classes independently.
+    - `by_chance`: the same if both erred independently; without targets, if both predicted classes independently.
     - `error`: share of compared rows that it gets wrong; NaN without targets. `model_error`: the same for the model.
     - `separable`: whether a hard margin was possible.
     - `units`: that the machine uses; `machines`: one per class, or one for two classes.
@@ -93,11 +93,20 @@ def explain(
     predicted = (together[:, 0] > 0).astype(int) if n_classes == 2 else together.argmax(axis=1)
     model = rows.predictions[rows.compare]
     same = int((predicted == model).sum())
-    shares = [np.bincount(p, minlength=n_classes) / len(p) for p in (predicted, model)]
+    truth = rows.classes[rows.compare] if rows.targets_known else np.zeros(len(model), dtype=int)
     wrong = float(np.mean(predicted != rows.classes[rows.compare])) if rows.targets_known else float("nan")
-    return Explanation(
-        source, rate_interval(same, len(model)), float(shares[0] @ shares[1]), wrong, separable, units
-    )
+    chance = _agreement_by_chance(predicted, model, truth, n_classes)
+    return Explanation(source, rate_interval(same, len(model)), chance, wrong, separable, units)
+
+
+def _agreement_by_chance(first: Array, second: Array, truth: Array, n_classes: int) -> float:
+    """How often two classifiers agree if, among the rows of each class, they predict independently."""
+    agreement = 0.0
+    for known in np.unique(truth):
+        own = truth == known
+        one, other = (np.bincount(p[own], minlength=n_classes) / own.sum() for p in (first, second))
+        agreement += float(own.mean() * (one @ other))
+    return agreement
 
 
 def hidden_layer_scores(
