@@ -136,6 +136,7 @@ class Outcome:
 
     - `level`: of the interval that decided it.
     - `recorded`: where the numbers come from, if not from the store.
+    - `minutes`: a rough forecast for a claim that has not been run and does not say how long it takes.
     """
 
     claim: Claim
@@ -145,6 +146,7 @@ class Outcome:
     _: KW_ONLY
     level: float = LEVEL
     recorded: Recording | None = None
+    minutes: float = 0.0
 
     @property
     def note(self) -> str:
@@ -152,7 +154,8 @@ class Outcome:
         claim, verdict = self.claim, self.verdict
         if verdict.name == "not run":
             scale = " --scale paper" if claim.decided_at == "paper" else ""
-            minutes = f" ({claim.minutes:.0f} min)" if claim.minutes else ""
+            took = claim.minutes or self.minutes
+            minutes = f" ({max(1, took):.0f} min)" if took else ""
             return f"--claim {claim.id}{scale}{minutes}"
         if verdict.name == "open" and not verdict.note:
             if verdict.seeds_needed is None:

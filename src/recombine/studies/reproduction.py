@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
@@ -260,8 +260,18 @@ def recall(
     outcomes = [claim.decide(evidence) for claim in study.claims]
     if until_decided:
         outcomes = [looked_up(o) if o.verdict.name == "open" else o for o in outcomes]
+    outcomes = [_with_forecast(study, plans, outcome) for outcome in outcomes]
     seconds = time.perf_counter() - started
     return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, 0)
+
+
+def _with_forecast(study: Study, plans: ArmPlans, outcome: Outcome) -> Outcome:
+    """A claim that has not been run says how long it would take on two cores."""
+    arms = {*outcome.claim.needs, *outcome.claim.also} & plans.keys()
+    if outcome.verdict.name != "not run" or not arms:
+        return outcome
+    seconds = sum(study.cost(trial) for name in arms for trial in plans[name].trials())
+    return replace(outcome, minutes=seconds / 2 / 60)
 
 
 def _checked(
