@@ -10,6 +10,7 @@
     python -m benchmarks planted          audits of models whose behaviour was planted: what is found, what is missed
     python -m benchmarks reuse            networks whose finetuning regime is known: what the report says, 5 minutes
     python -m benchmarks reuse-speed      that report on 5000 inputs and 20 layers of 2048 units: time and memory
+    python -m benchmarks diagonal         diagonal networks: steps vs PyTorch, dual programme, curves of the theory
     python -m benchmarks gated            gated networks: steps vs PyTorch, programmes at size, the bias report
 
 Training steps run on one thread, pinned to one core, and are measured in CPU time.
@@ -47,6 +48,7 @@ def main() -> None:
             "planted",
             "reuse",
             "reuse-speed",
+            "diagonal",
             "gated",
         ],
         default="training",
@@ -94,6 +96,11 @@ def main() -> None:
         from benchmarks.reuse_speed import at_scale as reuse_at_scale
 
         rows = reuse_at_scale()
+    elif options.what == "diagonal":
+        use_one_core()
+        from benchmarks.diagonal import rows as diagonal_rows
+
+        rows = diagonal_rows(repeats=options.repeats)
     elif options.what == "gated":
         use_one_core()
         from benchmarks.gated import rows as gated_rows
