@@ -33,6 +33,16 @@ STUDY = Study(
             ("3", "20"),
         ),
         Lesson(
+            "What predicts trained networks is the architecture more than the norm: machines with proper l2 norms "
+            "agree with them about as often as the group norm.",
+            ("9", "20"),
+        ),
+        Lesson(
+            "On digits, adding parts answers unseen conjunctions of contexts, but no better than a linear machine "
+            "does.",
+            ("24",),
+        ),
+        Lesson(
             "Where thresholds are at the median, the published comparison of predictions used networks whose "
             "thresholds had been lost and drawn again.",
             ("23",),

@@ -170,6 +170,8 @@ UNSEEN = Claim(
     _unseen,
     headline=True,
     reversal="parts that were learned elsewhere had been worse than a machine without contexts",
+    finding="Sums of parts are right in seven of ten images of a quadrant without training images, where one layer "
+    "outputs 0. A linear machine is right as often there, so on digits the contexts do not help.",
     amendments=(
         Amendment(
             "one layer, which outputs 0 in a context without training rows, minus two layers",
