@@ -324,8 +324,8 @@ PREDICTS = Claim(
     _predicts,
     headline=True,
     reversal="machine and net had erred on different images",
-    finding="Not the group norm alone: machines with the two proper l2 norms predict the networks about as well. What "
-    "they share is the architecture.",
+    finding="Not the group norm alone: the machine with the l2 norm of units predicts the networks as well. What they "
+    "share is the architecture.",
 )
 
 

@@ -104,7 +104,7 @@ CLAIMS = (
     _exact(
         "5",
         "unseen conjunctions are answered by adding parts: in Figure 1 two units of two contexts form four "
-        "half-planes, and a quadrant without training points gets the sum of parts; one layer answers nothing there",
+        "half-planes, and a quadrant without training points gets the sum of parts; one layer outputs 0 there",
         "Figure 1",
         "toy problem",
         {
@@ -149,7 +149,7 @@ APPROACH = Claim(
     ratio("excess of the norm over its optimum, 30,000 / 3,000 steps", "below", magnitude=0.5),
     (DESCENT,),
     _descent,
-    reversal="the norm had stopped shrinking away from its optimum",
+    reversal="the norm had stopped shrinking before its optimum",
 )
 
 SECTION = StudySection("Section 3 and Figure 1: norms and programmes", arms=arms, claims=(*CLAIMS, APPROACH))
