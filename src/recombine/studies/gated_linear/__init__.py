@@ -33,8 +33,8 @@ STUDY = Study(
             ("3", "20"),
         ),
         Lesson(
-            "What predicts trained networks is the architecture more than the norm: machines with proper l2 norms "
-            "agree with them about as often as the group norm.",
+            "What predicts trained networks is the architecture more than the norm: the machine with the l2 norm of "
+            "units agrees with them as often as that with the group norm.",
             ("9", "20"),
         ),
         Lesson(
