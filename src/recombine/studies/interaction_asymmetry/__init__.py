@@ -48,6 +48,11 @@ STUDY = Study(
             ("32", "33"),
         ),
         Lesson(
+            "In the line world the penalties do not help to separate objects, at two strengths of the interaction "
+            "penalty, and whether pixels depend on fewer slots is not decided by ten seeds.",
+            ("19", "35"),
+        ),
+        Lesson(
             "The paper proves compositional generalisation and does not test it. Vectors with a held-out corner "
             "confirm it for decoders that fit. Dense decoders that fit as well are worse than the mean there, but also "
             "when slots are exchanged between seen combinations: they fail because they have not found the slots.",
