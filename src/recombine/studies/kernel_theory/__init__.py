@@ -69,9 +69,9 @@ STUDY = Study(
             ("20", "39"),
         ),
         Lesson(
-            "On images, sums shrink less in the training set 'interpolation' than in 'both', although numbers have two "
-            "partners in each and kernels do not distinguish them; rich networks on symbols do so as well.",
-            ("19", "23"),
+            "Rich networks on symbols shrink sums less in the training set 'interpolation' than in 'both', although "
+            "numbers have two partners in each; kernels, lazy networks and ConvNets on images do not distinguish them.",
+            ("19", "36", "44"),
         ),
         Lesson(
             "CD-3 has a closed form, for maximum margin and for squared loss; both agree with the machines and with "
