@@ -79,8 +79,8 @@ STUDY = Study(
             ("34",),
         ),
         Lesson(
-            "The exact kernel machine forecasts which cells of a random split a network will get wrong; where networks "
-            "do worse than forecast, the random function that they start from accounts for it.",
+            "The exact kernel machine forecasts which cells of a random split a network will get wrong. On bumps "
+            "networks do far worse than forecast, and the random function that they start from accounts for it.",
             ("26", "27", "28"),
         ),
     ),
