@@ -1,7 +1,7 @@
 """Gated linear networks: a training step against eager PyTorch, the programmes at size, and the report.
 
-Steps are those of `fit_in_row_span`. The share of the peak counts PyTorch's operations, of which it needs a fraction, so
-it may exceed 1.
+Steps are those of `fit_in_row_span`. The share of the peak counts the operations of PyTorch, of which it needs a
+fraction, so it may exceed 1.
 """
 
 from __future__ import annotations
