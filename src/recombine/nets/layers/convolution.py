@@ -60,7 +60,7 @@ Kernel = Float[Array, "kernel_height kernel_width c_in c_out"]
 
 _FEW = 4  # channels; below this a product over channels alone is too thin to be worth a transform
 _NOT_MANY = 144  # values of a patch; up to this patches cost no more than transforms, and compile faster
-_POINTS = {2: 4, 3: 6, 4: 6, 5: 6}  # evaluation points for each kernel length that Winograd serves
+_POINTS = {2: 4, 3: 6, 4: 6, 5: 8}  # evaluation points for each kernel length that Winograd serves
 _INPUT, _KERNEL, _OUTPUT = range(3)  # the transforms of `_toom_cook`
 _LAYOUT = ("NHWC", "HWIO", "NHWC")
 
@@ -177,11 +177,11 @@ def _correlate(x: Images, weight: Kernel, low: Sequence[int], size: Sequence[int
 def _toom_cook(kernel: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Transforms of an input tile, of the kernel and of an output tile: `(points, length)` each.
 
-    The points are 0, 1, -1, 2, -2 (as many as are needed) and infinity. For an input tile d and a kernel g
+    The points are 0, 1, -1, 2, -2, 1/2, -1/2 (as many as are needed) and infinity. For an input tile d and a kernel g
     the outputs are `out.T @ ((ker @ g) * (inp @ d))`.
     """
     n = _POINTS[kernel]
-    finite = np.array([0.0, 1.0, -1.0, 2.0, -2.0][: n - 1])
+    finite = np.array([0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5][: n - 1])
     inp, scale = np.zeros((n, n)), np.ones((n, 1))
     for i, point in enumerate(finite):
         others = np.delete(finite, i)
