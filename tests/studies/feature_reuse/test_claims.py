@@ -59,6 +59,17 @@ def trained(**changes):
     return arm(**{name: [value, value] for name, value in errors.items()})
 
 
+def trained_new(**changes):
+    """Published losses with 128 rows."""
+    errors = {
+        f"{name}: {learner}": paper.DIAGONAL[name][learner][128]
+        for name in ("5 new features", "40 new features")
+        for learner in ("scratch", "multi-task", "finetuned")
+    } | changes
+    values = {name: [value, value] for name, value in errors.items()}
+    return arm(**values | {f"{name}, loss": 1e-8 for name in errors})
+
+
 def rectified(**changes):
     """Published relative losses, and fates of the units."""
     errors = {
@@ -192,6 +203,7 @@ def published():
         ),
         diagonal.THEORY: limits(),
         diagonal.TRAINED: trained(),
+        diagonal.TRAINED_NEW: trained_new(),
         relu.ARM: rectified(),
         relu.FURTHER: further(),
         overlaps.LIMITS: by_overlap(),
@@ -258,6 +270,22 @@ def test_smaller_effects_are_weaker():
     assert verdict("12", published() | {relu.ARM: small}).name == "weaker"
     half = limits(**{"subset of 5": [[0.6, 0.2, 1e-7]] * 3})
     assert verdict("7", published() | {diagonal.THEORY: half}).name == "weaker"
+
+
+@pytest.mark.parametrize("learner", ["finetuned", "multi-task"])
+def test_sharing_and_sparsity_are_asked_of_both_learners(learner):
+    sharing = trained(**{f"all shared: {learner}": 0.9})
+    assert verdict("8", published() | {diagonal.TRAINED: sharing}).name == "weaker"
+    sparsity = trained_new(**{f"5 new features: {learner}": 2.0})
+    assert verdict("8", published() | {diagonal.TRAINED_NEW: sparsity}).name == "contradicted"
+
+
+def test_each_learner_has_to_lead_where_the_paper_says_so():
+    """A lead that only shrinks with more rows is not one that changes sides."""
+    shrinking = rectified(**{run_name("finetuned", relu.SHARED, 128): 3.4e-3})
+    assert verdict("11", published() | {relu.ARM: shrinking}).name == "contradicted"
+    reversed_with_few = rectified(**{run_name("finetuned", relu.SHARED, 16): 0.05})
+    assert verdict("11", published() | {relu.ARM: reversed_with_few}).name == "contradicted"
 
 
 WEAKER = {

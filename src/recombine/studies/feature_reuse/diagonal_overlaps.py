@@ -13,7 +13,7 @@ import numpy as np
 from recombine.parts import Part
 from recombine.report import Column, Row, Table, blank_figure, number
 from recombine.runs import Trial
-from recombine.studies.claim import Claim
+from recombine.studies.claim import Amendment, Claim
 from recombine.studies.evidence import ArmPlan, Evidence, Scale
 from recombine.studies.feature_reuse import diagonal_networks as networks
 from recombine.studies.feature_reuse import published
@@ -21,7 +21,7 @@ from recombine.studies.feature_reuse.diagonal_probes import theory_errors, train
 from recombine.studies.feature_reuse.draws import diagonal_draw, nothing
 from recombine.studies.feature_reuse.forecasts import forecast_errors
 from recombine.studies.feature_reuse.row_curves import Learner, row_curves
-from recombine.studies.measurement import PerSeed
+from recombine.studies.measurement import AllOf, PerSeed
 from recombine.studies.quantity import ratio
 from recombine.studies.study import Drawing, StudySection, Tabulation
 
@@ -85,18 +85,17 @@ def _limit(evidence: Evidence, condition: str, learner: str, rows: int) -> np.nd
     return np.asarray(errors[:, place] / arm[f"{condition}: power"])
 
 
-def _order(evidence: Evidence) -> PerSeed:
+def _order(evidence: Evidence) -> AllOf:
     probe, finetuned = (_limit(evidence, SHARED, learner, 128) for learner in ("probe", "finetuned"))
     trained = evidence[networks.TRAINED]
     together, scratch = (trained[f"{SHARED}: {learner}"][:, 1] for learner in ("multi-task", "scratch"))
-    steps = {
-        "finetuned / linear probe": finetuned / probe,
-        "multi-task / finetuned": together / finetuned,
-        "from scratch / multi-task": scratch / together,
-    }
-    return PerSeed(
-        np.min(list(steps.values()), axis=0),
-        supports=steps | {"trained / limit of finetuning": trained[f"{SHARED}: finetuned"][:, 1] / finetuned},
+    return AllOf(
+        {
+            "finetuned / linear probe": finetuned / probe,
+            "multi-task / finetuned": together / finetuned,
+            "from scratch / multi-task": scratch / together,
+        },
+        supports={"trained / limit of finetuning": trained[f"{SHARED}: finetuned"][:, 1] / finetuned},
     )
 
 
@@ -106,7 +105,7 @@ ORDER = Claim(
     "learning from scratch far worse",
     "Figure 2c",
     ratio(
-        "error at n = 128, the smallest of three ratios of neighbours in this order",
+        "error at n = 128, each of three ratios of neighbours in this order",
         "above",
         published=1.9e-7 / 6.5e-8,
         magnitude=2,
@@ -116,6 +115,14 @@ ORDER = Claim(
     _order,
     minutes=5,
     reversal="two neighbours in the order had changed places",
+    amendments=(
+        Amendment(
+            "the smallest of the three ratios of each seed",
+            "every ratio has to hold, each with its own interval; the same bound",
+            "the smallest of several ratios is mostly below one if there is no effect",
+            seen=False,
+        ),
+    ),
 )
 
 

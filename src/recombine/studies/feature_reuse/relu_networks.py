@@ -13,12 +13,12 @@ import numpy as np
 from recombine.parts import Part
 from recombine.report import Column, Row, Table, blank_figure, look, number, seed_points
 from recombine.runs import Trial
-from recombine.studies.claim import Claim
+from recombine.studies.claim import Amendment, Claim
 from recombine.studies.evidence import Arm, ArmPlan, Evidence, Scale
 from recombine.studies.feature_reuse import published
 from recombine.studies.feature_reuse.draws import relu_draw
 from recombine.studies.feature_reuse.relu_probes import run_name, transfer
-from recombine.studies.measurement import PerSeed
+from recombine.studies.measurement import AllOf, PerSeed
 from recombine.studies.quantity import ratio
 from recombine.studies.study import Drawing, StudySection, Tabulation
 
@@ -79,17 +79,19 @@ def final(arm: Arm, learner: str, condition: str, n: int, scale: float = 1.0) ->
     return np.asarray(arm[run_name(learner, condition, n, scale)][:, 1])
 
 
-def _little_and_more_data(evidence: Evidence) -> PerSeed:
+def _little_and_more_data(evidence: Evidence) -> AllOf:
     arm = evidence[ARM]
     finetuned, together = (
         {n: final(arm, learner, SHARED, n) for n in (LITTLE, MORE)} for learner in ("finetuned", "multi-task")
     )
     lead = {n: finetuned[n] / together[n] for n in (LITTLE, MORE)}
-    return PerSeed(
-        lead[LITTLE] / lead[MORE],
-        supports={
+    return AllOf(
+        {
             f"finetuned / multi-task, n = {LITTLE}": lead[LITTLE],
-            f"finetuned / multi-task, n = {MORE}": lead[MORE],
+            f"multi-task / finetuned, n = {MORE}": 1 / lead[MORE],
+        },
+        supports={
+            "change of the lead": lead[LITTLE] / lead[MORE],
             f"from scratch / finetuned, n = {MORE}": final(arm, "scratch", SHARED, MORE) / finetuned[MORE],
             "linear probe / finetuned, n = 16": final(arm, "probe", SHARED, LITTLE) / finetuned[LITTLE],
             "training loss of multi-task learning, n = 128": arm[
@@ -104,19 +106,26 @@ DATA = Claim(
     "with little data of the main task multi-task learning does better, with more data pretraining and finetuning",
     "Figure 2d",
     ratio(
-        "error of finetuning / multi-task with 16 rows, divided by the same with 128 rows (all units shared)",
+        "error of the other learner / of the one that should lead, with 16 and with 128 rows (all units shared)",
         "above",
-        published=(0.418 / 0.090) / (3.5e-4 / 3.2e-3),
-        magnitude=6,
+        published=0.418 / 0.090,
+        magnitude=2,
+        published_text="4.6x (16 rows), 9.1x (128 rows)",
     ),
     (ARM,),
     _little_and_more_data,
     headline=True,
     reversal="finetuning had led with little data and lost its lead with more",
     reduced=REDUCED,
-    finding="What decides is that the lead changes with the number of rows. With 16 rows multi-task learning leads in "
-    "every seed; with 128 rows finetuning leads in three of six, and in five of six of the second set. A linear "
-    "probe on the pretrained units beats both by orders of magnitude here, because all units are shared.",
+    finding="A linear probe on the pretrained units beats both by orders of magnitude here, because all units are "
+    "shared.",
+    amendments=(
+        Amendment(
+            "change of the lead: finetuning / multi-task with 16 rows, divided by the same with 128 rows; bound 6",
+            "the lead of each with its own interval; the bound is a factor of 2, well within the published 4.6 and 9.1",
+            "the change of the lead was reproduced by seeds in which multi-task learning led with 128 rows, too",
+        ),
+    ),
 )
 
 
