@@ -1,7 +1,7 @@
 """Lippl, Abbott & Chung 2022: the implicit bias of gradient descent on generalized gated linear networks."""
 
 from recombine.runs import Trial
-from recombine.studies.gated_linear import networks, programmes, rectified_networks
+from recombine.studies.gated_linear import conjunctions, networks, predictions, programmes, rectified_networks
 from recombine.studies.study import Lesson, Study
 
 SECONDS = {
@@ -23,7 +23,13 @@ STUDY = Study(
     "gated-linear",
     "The implicit bias of gradient descent on generalized gated linear networks",
     "Lippl, Abbott & Chung, 2022, arXiv:2202.02649",
-    sections=(programmes.SECTION, networks.SECTION, rectified_networks.SECTION),
+    sections=(
+        programmes.SECTION,
+        networks.SECTION,
+        predictions.SECTION,
+        rectified_networks.SECTION,
+        conjunctions.SECTION,
+    ),
     main_figure="fig2-gated",
     learned=(
         Lesson(

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from recombine.nets.gated import at_quantiles, parts, random_gates, two_layer_gated
-from recombine.studies.gated_linear.digit_rows import Array
+from recombine.studies.gated_linear.labelled_rows import Array
 from recombine.studies.gated_linear.training import size_of_parts
 from recombine.theory.gated import (
     GatedRows,

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.bias.explanations import median_gates
 from recombine.metrics import inconsistency, norm_ratio
 from recombine.nets.gated import parts
-from recombine.studies.gated_linear.digit_rows import Array, DigitRows
+from recombine.studies.gated_linear.labelled_rows import Array, LabelledRows
 from recombine.studies.gated_linear.training import (
     error,
     gated_net,
@@ -36,7 +36,7 @@ MACHINES = ("group norm", "l2 of units", "l2 of effective weights", "published g
 """The group norm of true units, two proper l2 norms, and two programmes as coded for the published tables."""
 
 
-def one_layer(rows: DigitRows, *, bits: Sequence[int], trained_bits: Sequence[int], steps: int) -> Values:
+def one_layer(rows: LabelledRows, *, bits: Sequence[int], trained_bits: Sequence[int], steps: int) -> Values:
     """Errors of one gated unit by its number of hyperplanes: machines, and trained nets for some of them.
 
     **Returns:**
@@ -69,7 +69,9 @@ def _one_layer_machine(train: GatedRows, test: GatedRows, labels: Array) -> tupl
     return machine.predict(test), len(machine.support) / len(train), bounds.leave_one_out
 
 
-def two_layers(rows: DigitRows, *, units: Sequence[int], median: bool, steps: int, momentum: float) -> Values:
+def two_layers(
+    rows: LabelledRows, *, units: Sequence[int], median: bool, steps: int, momentum: float
+) -> Values:
     """Trained nets with a gate for every unit, and the machines behind the same gates.
 
     **Returns:**
@@ -132,7 +134,7 @@ def _machines(train: GatedRows, test: GatedRows, labels: Array) -> dict[str, tup
     return found
 
 
-def longer_training(rows: DigitRows, *, units: int, steps: Sequence[int], momentum: float) -> Values:
+def longer_training(rows: LabelledRows, *, units: int, steps: Sequence[int], momentum: float) -> Values:
     """One net after more and more steps: its norm over the smallest one, and how often it differs from its limit.
 
     **Returns:** `norm ratio`, `differs` and `net error`, each `(steps,)`.
@@ -154,7 +156,7 @@ def longer_training(rows: DigitRows, *, units: int, steps: Sequence[int], moment
     return found
 
 
-def rectified(rows: DigitRows, *, units: Sequence[int], steps: int, momentum: float) -> Values:
+def rectified(rows: LabelledRows, *, units: Sequence[int], steps: int, momentum: float) -> Values:
     """Trained rectified nets, and what their hidden layer, their gates and random gates explain.
 
     **Returns:**
@@ -202,40 +204,3 @@ def _explanations(x: Array, before: Array, n: int, y: Array, seed: int) -> dict[
         except InseparableError:
             found[name] = np.full(len(x) - n, np.nan)
     return found
-
-
-def unseen_conjunctions(rows: DigitRows, *, steps: int) -> Values:
-    """Two units with two contexts each; one of the four joint contexts is left out of training, one after another.
-
-    **Returns:**
-
-    For each joint context: `two layers`, `one layer` and `linear`, errors there of the machine of minimum group norm,
-    of one unit whose gate is the conjunction, and of a machine without gates; `net`, that of a trained net; `seen`, the
-    first machine's error on the other contexts.
-    """
-    gates = rows.gates(units=2, bits=1, median=True)
-    train, test = rows.gated(gates)
-    names = ("two layers", "one layer", "linear", "net", "seen")
-    found: dict[str, list[float]] = {name: [] for name in names}
-    for joint in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        kept, out = ~_inside(train, joint), _inside(test, joint)
-        seen = GatedRows(train.inputs[kept], train.indicator[kept])
-        y = rows.train_labels[kept]
-        machine = min_group_norm_machine(seen, y)
-        scores = machine.predict(test)
-        kernel = context_kernel("joint", seen)
-        alone = kernel_margin(kernel, y).predict(context_kernel("joint", test, seen))
-        linear = kernel_margin(seen.inputs @ seen.inputs.T, y).predict(test.inputs @ seen.inputs.T)
-        subset = DigitRows(rows.train[kept], y, rows.test, rows.test_labels, rows.everything, rows.seed)
-        net = gated_net(subset, gates, steps=steps, momentum=0.9)
-        labels = rows.test_labels
-        found["two layers"].append(error(scores[out], labels[out]))
-        found["one layer"].append(error(alone[out], labels[out]))
-        found["linear"].append(error(linear[out], labels[out]))
-        found["net"].append(error(outputs(net, rows.test)[out], labels[out]))
-        found["seen"].append(error(scores[~out], labels[~out]))
-    return found
-
-
-def _inside(rows: GatedRows, joint: tuple[int, int]) -> Array:
-    return np.asarray(rows.indicator[:, 0, joint[0]] * rows.indicator[:, 1, joint[1]] > 0)

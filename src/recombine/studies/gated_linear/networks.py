@@ -1,4 +1,4 @@
-"""Figure 2: one and two gated layers on digits, trained nets next to the machines that predict them."""
+"""Figure 2: one and two gated layers on digits: the limit of training, architecture and norm, and depth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recombine.studies.gated_linear import published
 from recombine.studies.gated_linear.digit_rows import digit_rows, source
 from recombine.studies.gated_linear.machine_probes import longer_training, one_layer, two_layers
 from recombine.studies.measurement import AllOf, PerSeed
-from recombine.studies.quantity import described, difference, ratio
+from recombine.studies.quantity import difference, ratio
 from recombine.studies.study import Drawing, StudySection
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
     return plans
 
 
-def _at(arm: Arm, name: str, units: int = 20) -> np.ndarray:
+def at_units(arm: Arm, name: str, units: int = 20) -> np.ndarray:
     """A value at one number of units, for every seed."""
     counts = UNITS if arm[name].shape[1] == len(UNITS) else (units,)
     return np.asarray(arm[name][:, counts.index(units)])
@@ -130,14 +130,15 @@ LIMIT = Claim(
 def _two_effects(evidence: Evidence) -> AllOf:
     one, two = evidence[ONE], evidence[MEDIAN]
     best = np.nanmin(one["machine error"], axis=1)
-    l2, group = _at(two, "l2 of units error"), _at(two, "group norm error")
+    l2, group = at_units(two, "l2 of units error"), at_units(two, "group norm error")
     return AllOf(
         {"effect of the architecture": best - l2, "effect of the norm": l2 - group},
         supports={
             "one layer, best: error": best,
             "two layers, l2 of units: error": l2,
             "two layers, group norm: error": group,
-            "effect of the norm, l2 of effective weights": _at(two, "l2 of effective weights error") - group,
+            "effect of the norm, l2 of effective weights": at_units(two, "l2 of effective weights error")
+            - group,
         },
     )
 
@@ -174,19 +175,19 @@ TWO_EFFECTS = Claim(
 def _l2_is_worse(evidence: Evidence) -> AllOf:
     arm = evidence[MEDIAN]
     errors = {
-        name: _at(arm, f"{name} error")
+        name: at_units(arm, f"{name} error")
         for name in ("l2 of effective weights", "l2 of units", "published l2", "group norm")
     }
     return AllOf(
         {f"{name} / group norm": errors[name] / errors["group norm"] for name in PROPER},
         supports={
             "published l2 / group norm": errors["published l2"] / errors["group norm"],
-            "differs from the net: l2 of effective weights / group norm": _at(
+            "differs from the net: l2 of effective weights / group norm": at_units(
                 arm, "l2 of effective weights differs"
             )
-            / _at(arm, "group norm differs"),
-            "differs from the net: l2 of units / group norm": _at(arm, "l2 of units differs")
-            / _at(arm, "group norm differs"),
+            / at_units(arm, "group norm differs"),
+            "differs from the net: l2 of units / group norm": at_units(arm, "l2 of units differs")
+            / at_units(arm, "group norm differs"),
         },
     )
 
@@ -289,148 +290,6 @@ U_SHAPE = Claim(
 )
 
 
-# Predictions.
-
-
-def _predicts(evidence: Evidence) -> PerSeed:
-    arm, median = evidence[DRAWN], evidence[MEDIAN]
-
-    def share(arm: Arm, name: str) -> np.ndarray:
-        return np.asarray((arm[f"{name} differs"] / arm[f"{name} by chance"]).mean(axis=1))
-
-    return PerSeed(
-        share(arm, "group norm"),
-        supports={
-            "differs, group norm": arm["group norm differs"].mean(axis=1),
-            "median thresholds": share(median, "group norm"),
-            "l2 of units": share(arm, "l2 of units"),
-            "l2 of effective weights": share(arm, "l2 of effective weights"),
-            "published l2": share(arm, "published l2"),
-        },
-    )
-
-
-PREDICTS = Claim(
-    "9",
-    "the group norm predicts single predictions of trained networks far beyond independent errors",
-    "Figure 2b",
-    ratio(
-        "how often machine and net differ / by chance, mean over 10, 20 and 50 units (random thresholds)",
-        "below",
-        published=0.088 / 0.253,
-        magnitude=0.5,
-    ),
-    (DRAWN, MEDIAN),
-    _predicts,
-    headline=True,
-    reversal="machine and net had erred on different images",
-    finding="Not the group norm alone: the machine with the l2 norm of units predicts the networks as well. What they "
-    "share is the architecture.",
-)
-
-
-def _errors_agree(evidence: Evidence) -> PerSeed:
-    arm = evidence[MEDIAN]
-
-    def off(name: str) -> np.ndarray:
-        return np.asarray(np.abs(arm[f"{name} error"] - arm["net error"]).mean(axis=1))
-
-    return PerSeed(
-        off("published l2") - off("group norm"),
-        supports={
-            f"distance from the net's error, {name}": off(name)
-            for name in ("group norm", "l2 of units", "l2 of effective weights")
-        },
-    )
-
-
-ERRORS_AGREE = Claim(
-    "8",
-    "the group norm's error is close to that of trained networks; that of the published l2 programme is not",
-    "Figure 2a",
-    difference(
-        "distance from the net's error, published l2 minus group norm, mean over 10, 20 and 50 units",
-        "above",
-        published=0.077,
-    ),
-    (MEDIAN,),
-    _errors_agree,
-    reversal="both programmes had been as close to the trained networks",
-)
-
-
-def _lost_thresholds(evidence: Evidence) -> PerSeed:
-    arm = evidence[MEDIAN]
-    return PerSeed(
-        (arm["redrawn differs"] / arm["group norm differs"]).mean(axis=1),
-        supports={
-            "differs, thresholds redrawn": arm["redrawn differs"].mean(axis=1),
-            "differs, thresholds kept": arm["group norm differs"].mean(axis=1),
-        },
-    )
-
-
-LOST_THRESHOLDS = Claim(
-    "23",
-    "the published comparison with median thresholds lost the thresholds of the trained networks",
-    "authors' code; Figure 2b",
-    ratio("how often machine and net differ, thresholds redrawn / kept", "above", published=0.179 / 0.088),
-    (MEDIAN,),
-    _lost_thresholds,
-    reversal="redrawn thresholds had changed nothing",
-)
-
-
-def _mixed_groups(evidence: Evidence) -> PerSeed:
-    arm = evidence[MEDIAN]
-    return PerSeed(
-        (arm["published groups error"] / arm["group norm error"]).mean(axis=1),
-        supports={
-            "differs from the net: published groups": arm["published groups differs"].mean(axis=1),
-            "differs from the net: units": arm["group norm differs"].mean(axis=1),
-        },
-    )
-
-
-MIXED_GROUPS = Claim(
-    "22",
-    "what mixing units in the published group norm does to its error",
-    "authors' code",
-    described("error with the published groups / with units, mean over 10, 20 and 50 units"),
-    (MEDIAN,),
-    _mixed_groups,
-)
-
-
-def _more_rows(evidence: Evidence) -> PerSeed:
-    arm = evidence[MORE_ROWS]
-    net, machine = _at(arm, "net error"), _at(arm, "group norm error")
-    return PerSeed(
-        np.abs(machine - net),
-        supports={
-            "net error": net,
-            "group norm error": machine,
-            "l2 of effective weights error": _at(arm, "l2 of effective weights error"),
-            "l2 of units error": _at(arm, "l2 of units error"),
-            "published l2 error": _at(arm, "published l2 error"),
-            "differs from the net / by chance": _at(arm, "group norm differs")
-            / _at(arm, "group norm by chance"),
-        },
-    )
-
-
-MORE = Claim(
-    "17",
-    "with 2000 rows, too, the machine of minimum group norm has nearly the error of the trained network",
-    "Figure 2d",
-    described("distance of the two errors (20 units)", published_text="0.003 (0.103, 0.100)"),
-    (MORE_ROWS,),
-    _more_rows,
-    on_request=True,
-    minutes=3,
-)
-
-
 def _draw(evidence: Evidence) -> Figure:
     arm = evidence[MEDIAN]
     names = {
@@ -484,18 +343,7 @@ def _draw(evidence: Evidence) -> Figure:
 SECTION = StudySection(
     "Figure 2: gated networks on digits",
     arms=arms,
-    claims=(
-        LIMIT,
-        TWO_EFFECTS,
-        L2_IS_WORSE,
-        DEPTH,
-        U_SHAPE,
-        PREDICTS,
-        ERRORS_AGREE,
-        LOST_THRESHOLDS,
-        MIXED_GROUPS,
-        MORE,
-    ),
+    claims=(LIMIT, TWO_EFFECTS, L2_IS_WORSE, DEPTH, U_SHAPE),
     drawings=(
         Drawing(
             "fig2-gated",

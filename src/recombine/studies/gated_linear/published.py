@@ -15,3 +15,5 @@ RECTIFIED = {
     "random gates": (0.171, 0.151, 0.144, None),
 }
 """Momentum 0.9."""
+DIFFERS_MEDIAN = 0.179
+"""How often networks and the group norm differ with thresholds at the median: thresholds of the networks were lost."""

@@ -9,9 +9,9 @@ import numpy as np
 from recombine.parts import Part
 from recombine.report import blank_figure, look, seed_points
 from recombine.runs import Trial
-from recombine.studies.claim import Amendment, Claim
+from recombine.studies.claim import Claim
 from recombine.studies.evidence import ArmPlan, Evidence, Scale
-from recombine.studies.gated_linear.machine_probes import rectified, unseen_conjunctions
+from recombine.studies.gated_linear.machine_probes import rectified
 from recombine.studies.gated_linear.networks import BOTH_HOLD, SEEDS, STEPS, rows
 from recombine.studies.measurement import AllOf, PerSeed, Successes
 from recombine.studies.quantity import described, difference, rate
@@ -20,18 +20,14 @@ from recombine.studies.study import Drawing, StudySection
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RELU, RELU_MORE, CONJUNCTIONS = "rectified nets", "rectified nets, 2000 rows", "unseen conjunctions"
+RELU, RELU_MORE = "rectified nets", "rectified nets, 2000 rows"
 SOURCES = ("hidden layer", "learned gates", "random gates")
 
 
 def arms(scale: Scale) -> dict[str, ArmPlan]:
-    """Nets of 50 rectified units with momentum, and gated nets that miss a conjunction of contexts."""
+    """Nets of 50 rectified units, trained with momentum."""
     probe = Part(rectified, units=(6,) if scale == "smoke" else (50,), steps=STEPS[scale], momentum=0.9)
-    left_out = Part(unseen_conjunctions, steps=STEPS[scale])
-    plans = {
-        RELU: ArmPlan(Trial(rows(scale), (probe,), (0,)), SEEDS[scale]),
-        CONJUNCTIONS: ArmPlan(Trial(rows(scale), (left_out,), (0,)), SEEDS[scale]),
-    }
+    plans = {RELU: ArmPlan(Trial(rows(scale), (probe,), (0,)), SEEDS[scale])}
     if scale != "smoke":
         plans[RELU_MORE] = ArmPlan(Trial(rows(scale, 2000), (probe,), (0,)), 6)
     return plans
@@ -143,45 +139,6 @@ MORE = Claim(
 )
 
 
-def _unseen(evidence: Evidence) -> PerSeed:
-    arm = evidence[CONJUNCTIONS]
-    return PerSeed(
-        arm["linear"].mean(axis=1) - arm["two layers"].mean(axis=1),
-        supports={
-            "linear machine: error in unseen conjunctions": arm["linear"].mean(axis=1),
-            "two layers: error in unseen conjunctions": arm["two layers"].mean(axis=1),
-            "one layer: the same (no answer counts half)": arm["one layer"].mean(axis=1),
-            "trained net: the same": arm["net"].mean(axis=1),
-            "two layers: error in seen contexts": arm["seen"].mean(axis=1),
-        },
-    )
-
-
-UNSEEN = Claim(
-    "24",
-    "on digits, adding parts helps in unseen conjunctions of contexts: two layers do better there than a linear "
-    "machine",
-    "ours",
-    difference(
-        "error in the left-out conjunction of two gates, linear machine minus two layers, mean over four",
-        "above",
-    ),
-    (CONJUNCTIONS,),
-    _unseen,
-    headline=True,
-    reversal="parts that were learned elsewhere had been worse than a machine without contexts",
-    finding="Sums of parts are right in seven of ten images of a quadrant without training images, where one layer "
-    "outputs 0. A linear machine is right as often there, so on digits the contexts do not help.",
-    amendments=(
-        Amendment(
-            "one layer, which outputs 0 in a context without training rows, minus two layers",
-            "a linear machine trained on the same rows minus two layers",
-            "no answer counts half, so any classifier better than chance passed",
-        ),
-    ),
-)
-
-
 def _draw(evidence: Evidence) -> Figure:
     arm = evidence[RELU]
     groups = {
@@ -201,9 +158,9 @@ def _draw(evidence: Evidence) -> Figure:
 
 
 SECTION = StudySection(
-    "Figure 3: rectified networks, and unseen conjunctions of gates",
+    "Figure 3: rectified networks",
     arms=arms,
-    claims=(EXPLAINED, ORDERED, GATES_ALONE, MORE, UNSEEN),
+    claims=(EXPLAINED, ORDERED, GATES_ALONE, MORE),
     drawings=(
         Drawing(
             "fig3-rectified",

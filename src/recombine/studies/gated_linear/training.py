@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.nets import Net, evaluate, mlp
 from recombine.nets.gated import HyperplaneGates, one_layer_gated, two_layer_gated
-from recombine.studies.gated_linear.digit_rows import WEIGHT_STREAM, Array, DigitRows
+from recombine.studies.gated_linear.labelled_rows import WEIGHT_STREAM, Array, LabelledRows
 from recombine.theory import group_norm
 from recombine.training import Fitted, Recipe, fit, fit_in_row_span, sgd
 from recombine.training.losses import logistic
@@ -26,7 +26,7 @@ STEPS = 3200
 
 def trained(
     make: Callable[..., Net],
-    rows: DigitRows,
+    rows: LabelledRows,
     *,
     steps: int = STEPS,
     momentum: float = 0.0,
@@ -45,14 +45,14 @@ def trained(
     return run(make, rows.task(), recipe, seeds=(rows.stream(WEIGHT_STREAM),)).net()
 
 
-def gated_net(rows: DigitRows, gates: HyperplaneGates, **how: Any) -> Net:
+def gated_net(rows: LabelledRows, gates: HyperplaneGates, **how: Any) -> Net:
     """A trained net with one unit, or with several and a readout without bias."""
     make = one_layer_gated if gates.shape[0] == 1 else two_layer_gated
     run = fit_in_row_span if len(rows.train) < 2 * rows.inputs else fit
     return trained(partial(make, gates, inputs=rows.inputs), rows, run=run, **how)
 
 
-def rectified_net(rows: DigitRows, units: int, **how: Any) -> Net:
+def rectified_net(rows: LabelledRows, units: int, **how: Any) -> Net:
     """A trained net of rectified units, without biases; the constant input takes their part."""
     make = partial(mlp, inputs=rows.inputs, width=units, depth=1, outputs=1, bias=False, normal=True)
     return trained(make, rows, **how)
@@ -75,7 +75,7 @@ def size_of_parts(parts: Array) -> float:
     return group_norm(parts.reshape(len(parts), -1).T)
 
 
-def with_redrawn_thresholds(net: Net, rows: DigitRows) -> Net:
+def with_redrawn_thresholds(net: Net, rows: LabelledRows) -> Net:
     """The same weights with gates whose thresholds were not saved but drawn again, as in the published comparison."""
     drawn = rows.gates(units=net.layers[0].gates.shape[0], bits=1, median=False)  # type: ignore[attr-defined]
     return eqx.tree_at(lambda n: n.layers[0].gates.thresholds.value, net, jnp.asarray(drawn.thresholds.value))
