@@ -2,12 +2,13 @@
 
 A hard margin has bounds 0 and infinity, a soft margin 0 and its cost, regression none. Block principal pivoting guesses
 which variables are at a bound, solves for the others, and exchanges all that are on the wrong side; from a good guess
-it takes two or three rounds of one Cholesky factorisation each. Where blocks stop helping, one variable is exchanged
-at a time, which cannot cycle if `Q` is positive definite; where rounding makes it singular, an interior-point method
-takes over.
+it takes two or three rounds of one Cholesky factorisation each. Guesses go in circles where `Q` is nearly singular,
+for example if there are many more rows than features, or if many variables are at their upper bound. Then an
+interior-point method takes over, whose number of factorisations hardly depends on the problem, and its solution is the
+guess that pivoting starts from once more.
 
-**Reference:** Júdice and Pires, A block principal pivoting algorithm for large-scale strictly monotone linear
-complementarity problems, 1994.
+**References:** Júdice and Pires, A block principal pivoting algorithm for large-scale strictly monotone linear
+complementarity problems, 1994; Mehrotra, On the implementation of a primal-dual interior point method, 1992.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from scipy import linalg
 
 Array = np.ndarray
 MAX_PIVOTS = 60
-PATIENCE = 10
-"""Block exchanges without progress before variables are exchanged one at a time."""
+PATIENCE = 5
+"""Exchanges without progress before the interior-point method takes over."""
+MAX_STEPS = 100
+"""Of the interior-point method."""
+TO_BOUNDARY = 0.995
+"""The share of the way to the nearest bound that a step may go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +70,18 @@ def solve_bounded(
 
     ```
     """
+    solution = _by_pivoting(Q, t, high, start, tolerance)
+    if solution.converged:
+        return solution
+    near = _by_interior_point(Q, t, high, tolerance)
+    polished = _by_pivoting(Q, t, high, near, tolerance)
+    return polished if polished.converged else near
+
+
+def _by_pivoting(
+    Q: Array, t: Array, high: float, start: BoundedSolution | None, tolerance: float
+) -> BoundedSolution:
+    """Exchanges all variables on the wrong side of a bound until there are none, or no fewer for a while."""
     n = len(t)
     free = np.ones(n, dtype=bool) if start is None else start.free.copy()
     at_high = np.zeros(n, dtype=bool) if start is None else ~free & (start.values > 0) & np.isfinite(high)
@@ -90,45 +107,85 @@ def solve_bounded(
         count = int(wrong.sum())
         if count == 0:
             return BoundedSolution(np.clip(values, 0.0, high), free, factor, True, pivots)
-        if count < fewest:
-            fewest, patience = count, PATIENCE
-        elif patience > 0:
-            patience -= 1
-        else:
-            last = int(np.flatnonzero(wrong)[-1])
-            wrong = np.zeros(n, dtype=bool)
-            wrong[last] = True
+        fewest, patience = (count, PATIENCE) if count < fewest else (fewest, patience - 1)
+        if patience < 0:
+            break
         free = (free & ~(wrong & (below | above))) | (wrong & enter)
         at_high = (at_high & ~(wrong & enter)) | (wrong & above)
-    return _by_interior_point(Q, t, high)
+    return BoundedSolution(np.clip(values, 0.0, high), free, factor, False, pivots)
 
 
-def _by_interior_point(Q: Array, t: Array, high: float) -> BoundedSolution:
-    """The same problem by Clarabel, for matrices that are singular to rounding, where guesses go in circles."""
-    import clarabel
-    from scipy import sparse
+def _by_interior_point(Q: Array, t: Array, high: float, tolerance: float) -> BoundedSolution:
+    """The same problem along the central path: `Qa - t = z - u` and `a z = s u = mu -> 0`, where `s = high - a`.
 
-    n = len(t)
-    scale = float(np.abs(np.diag(Q)).max())
-    bounds = [-sparse.identity(n)] + ([sparse.identity(n)] if np.isfinite(high) else [])
-    right = np.concatenate([np.zeros(n)] + ([np.full(n, high)] if np.isfinite(high) else []))
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(Q / scale)),
-        -t / scale,
-        sparse.vstack(bounds).tocsc(),
-        right,
-        [clarabel.NonnegativeConeT(len(right))],
-        settings,
-    ).solve()
-    values = np.clip(np.asarray(found.x), 0.0, high)
-    near = 1e-7 * float(values.max(initial=0.0))
-    free = (values > near) & (values < high - near)
-    index = np.flatnonzero(free)
-    factor = (np.zeros((0, 0)), True)
-    if len(index):
-        factor = linalg.cho_factor(Q[np.ix_(index, index)], lower=True, check_finite=False)
-    solved = str(found.status) in ("Solved", "AlmostSolved")
-    return BoundedSolution(values, free, factor, solved, MAX_PIVOTS)
+    Without an upper bound `u` is 0 and `s` is not used.
+    """
+    n, bounded = len(t), bool(np.isfinite(high))
+    # In units of the targets, and of what one variable alone would need to reach them, all numbers are near 1.
+    target, level = float(np.abs(t).max()), float(np.trace(Q)) / len(t)
+    unit = target / level
+    H, c, top = Q / level, t / target, high / unit
+    a, z, u = np.full(n, min(1.0, 0.5 * top)), np.ones(n), np.full(n, float(bounded))
+    converged = False
+    for _ in range(MAX_STEPS):
+        s = top - a if bounded else np.ones(n)
+        residual = H @ a - c - z + u
+        products = float(a @ z + s @ u)
+        if np.abs(residual).max() < tolerance and products < tolerance * max(1.0, abs(float(c @ a))):
+            converged = True
+            break
+        M = H.copy()
+        M[np.diag_indices_from(M)] += z / a + u / s
+        try:
+            factor = linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            break
+        point = (a, s, z, u)
+        # Mehrotra: where a step straight to the optimum would end says how far to centre, and what it would miss.
+        da, dz, du = _newton_step(factor, point, residual, 0.0, 0.0)
+        length = _longest(point, (da, -da, dz, du), bounded=bounded)
+        after = float((a + length * da) @ (z + length * dz) + (s - length * da) @ (u + length * du))
+        centre = products / (n * (1 + bounded)) * (max(0.0, after) / products) ** 3
+        da, dz, du = _newton_step(
+            factor, point, residual, centre - da * dz, centre + da * du if bounded else 0.0
+        )
+        length = min(1.0, TO_BOUNDARY * _longest(point, (da, -da, dz, du), bounded=bounded))
+        a, z, u = a + length * da, z + length * dz, u + length * du
+    # A variable is at a bound if its multiplier is larger than its distance from it.
+    low, at_high = a <= z, (top - a <= u) & bounded
+    values = np.where(low, 0.0, np.where(at_high, high, a * unit))
+    free = ~low & ~at_high
+    end = (np.zeros((0, 0)), True)
+    if free.any():
+        index = np.flatnonzero(free)
+        try:
+            end = linalg.cho_factor(Q[np.ix_(index, index)], lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            converged = False
+    return BoundedSolution(values, free, end, converged, MAX_STEPS)
+
+
+def _newton_step(
+    factor: tuple[Array, bool],
+    point: tuple[Array, Array, Array, Array],
+    residual: Array,
+    aim_a: Array | float,
+    aim_s: Array | float,
+) -> tuple[Array, Array, Array]:
+    """Changes of `a`, `z` and `u` that bring the residual to 0 and the products `a z` and `s u` to their aims."""
+    a, s, z, u = point
+    own, other = aim_a / a - z, aim_s / s - u
+    da = linalg.cho_solve(factor, own - other - residual, check_finite=False)
+    return da, own - z / a * da, other + u / s * da
+
+
+def _longest(
+    point: tuple[Array, Array, Array, Array], changes: tuple[Array, Array, Array, Array], *, bounded: bool
+) -> float:
+    """The longest step, at most 1, after which nothing is negative; slacks `s` and `u` count if there is a bound."""
+    longest = 1.0
+    for values, change, counts in zip(point, changes, (True, bounded, True, bounded), strict=True):
+        shrinking = change < 0
+        if counts and shrinking.any():
+            longest = min(longest, float((-values[shrinking] / change[shrinking]).min()))
+    return longest
