@@ -117,8 +117,9 @@ DATA = Claim(
     headline=True,
     reversal="finetuning had led with little data and lost its lead with more",
     reduced=REDUCED,
-    finding="A linear probe on the pretrained units beats both by orders of magnitude here, because all units are "
-    "shared.",
+    finding="Multi-task learning leads with 16 rows in every seed. With 128 rows finetuning leads in most seeds, but "
+    "seeds differ by two orders of magnitude. A linear probe on the pretrained units beats both by orders of magnitude "
+    "here, because all units are shared.",
     amendments=(
         Amendment(
             "change of the lead: finetuning / multi-task with 16 rows, divided by the same with 128 rows; bound 6",
@@ -204,8 +205,8 @@ SUBSETS = Claim(
     headline=True,
     reversal="a subset had been as hard to find as all units, as in the lazy regime",
     reduced=REDUCED,
-    finding="Seeds differ by orders of magnitude, because both errors are tiny. With weights ten times larger there is "
-    "no sign of an advantage, but these six seeds do not decide it.",
+    finding="Seeds differ by orders of magnitude, because both errors are tiny, so that six of them did not decide it. "
+    "With weights ten times larger there is no sign of an advantage.",
 )
 
 
