@@ -99,6 +99,7 @@ SECTION = StudySection(
             headline=True,
             minutes=3,
             reversal="three were less than two",
+            obstacle="three has to be counted first.",
         ),
         Claim(
             "3",
@@ -389,6 +390,13 @@ def test_lessons_stand_on_the_page_only_if_their_claims_have_been_measured(store
         results_document(reproduce(STUDY, claims=["1", "2", "5"], store=store), figures=False), "page"
     )
     assert "Untold. (claims 5, 2)" in page
+
+
+def test_what_stands_in_the_way_of_a_claim_is_said_until_it_has_been_measured(store):
+    page = markdown(results_document(reproduce(STUDY, store=store), figures=False), "page")
+    assert "**2. larger products are larger** (ours). Not run: three has to be counted first." in page
+    page = markdown(results_document(reproduce(STUDY, claims=["2"], store=store), figures=False), "page")
+    assert "counted first" not in page
 
 
 def test_a_lesson_of_an_unknown_claim_is_refused():

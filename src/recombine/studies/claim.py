@@ -52,6 +52,7 @@ class Claim:
     - `on_request`: left out unless asked for by id or by `--all` at scale paper.
     - `also`: further arms, which `measure` uses if they are there.
     - `finding`: the result of a closer look, for the results page.
+    - `obstacle`: why it has not been decided yet, for a claim that is listed as not run.
     - `amendments`: every change since the first run.
     """
 
@@ -70,6 +71,7 @@ class Claim:
     on_request: bool = False
     also: tuple[str, ...] = ()
     finding: str = ""
+    obstacle: str = ""
     amendments: tuple[Amendment, ...] = ()
 
     def __post_init__(self) -> None:

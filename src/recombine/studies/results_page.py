@@ -227,7 +227,12 @@ def _section_blocks(
     further = [outcome for outcome in present if not outcome.claim.headline]
     if further:
         blocks.append(outcomes_table(further, others=others, heading="claim"))
-    blocks += [_account(outcome) for outcome in present if outcome.measurement is not None]
+    for outcome in present:
+        if outcome.measurement is not None:
+            blocks.append(_account(outcome))
+        elif outcome.claim.obstacle:
+            claim = outcome.claim
+            blocks.append(f"**{claim.id}. {claim.statement}** ({claim.source}). Not run: {claim.obstacle}")
     evidence = reproduction.evidence
     for tabulation in section.tabulations:
         if all(name in evidence for name in tabulation.needs):

@@ -225,7 +225,7 @@ COMPARABLE_CLAIM = Claim(
     minutes=4 * MINUTES_PER_ARM,
     reversal="slot attention separated sprites that the Transformer with both penalties mixed",
     reduced=SMALLER,
-    finding="A first run was stopped, because it would have decided nothing: 6,000 steps are enough for nets with both "
+    obstacle="a first run was stopped, because it would have decided nothing. 6,000 steps do for nets with both "
     "penalties, which all fitted in six seeds (J-ARI 0.11, 0.37, 0.56, 0.62, 0.64, 0.67), but not for slot attention, "
     "which missed 16% of the squared error in seed 0 (J-ARI 0.74), nor for nets without penalties, which missed 11% "
     "(J-ARI 0.30). Both need longer training before they can be compared.",
