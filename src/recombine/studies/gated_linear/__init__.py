@@ -44,8 +44,8 @@ STUDY = Study(
             ("9", "20"),
         ),
         Lesson(
-            "Trained networks do answer unseen conjunctions of contexts by sums of parts. The sums are right where labels "
-            "are made that way, but on digits no better than a linear machine.",
+            "Trained networks do answer unseen conjunctions of contexts by sums of parts. The sums are right where "
+            "labels are made that way, but on digits no better than a linear machine.",
             ("26", "27", "24"),
         ),
         Lesson(

@@ -112,8 +112,7 @@ RIGHT_SUMS = Claim(
     lambda evidence: _helps(evidence, COMPOSED),
     reversal="parts that were learned elsewhere had been worse than a machine without contexts",
     finding="It takes three units. With two, the labels of three conjunctions leave open how large their parts are "
-    "relative to each other, and the fourth depends on that; this is also why left-out quadrants of Figure 1 are partly "
-    "wrong.",
+    "relative to each other, and the fourth depends on that.",
     amendments=(
         Amendment(
             "20 inputs and 1000 rows",
