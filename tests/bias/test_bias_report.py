@@ -279,3 +279,25 @@ def test_chance_is_that_of_independent_errors_where_targets_are_known():
     one, two = np.where(wrong, 1 - truth, truth), np.where(np.roll(wrong, 20), 1 - truth, truth)
     assert _agreement_by_chance(one, two, truth, 2) == pytest.approx(0.82)
     assert _agreement_by_chance(one, two, np.zeros(100, dtype=int), 2) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_net_without_biases_is_compared_with_a_limit_without_biases(bias):
+    """Two orthogonal rows of opposite classes take two units of norm 1; a constant input would make them smaller."""
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(
+        torch.nn.Linear(2, 2, bias=bias), torch.nn.ReLU(), torch.nn.Linear(2, 1, bias=False)
+    )
+    with torch.no_grad():
+        net[0].weight.copy_(torch.eye(2))
+        net[2].weight.copy_(torch.tensor([[1.0, -1.0]]))
+        if bias:
+            net[0].bias.fill_(-0.1)
+    rows = np.tile(np.eye(2, dtype=np.float32), (10, 1))
+    found = implicit_bias_report(net, rows, np.tile([1, 0], 10)).distance
+    if bias:
+        assert found.ratio > 1.2
+    else:
+        assert found.ratio == pytest.approx(1.0)
+        assert found.state == "at its limit"
+        assert found.best_margin == pytest.approx(0.5)

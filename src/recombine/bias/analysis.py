@@ -80,7 +80,9 @@ def implicit_bias_report(
     numbers, classes = as_labels(targets, n)
     if others is None and other_targets is not None:
         raise InputError("other_targets", "labels", "other rows that they belong to")
-    compared = read_layer(model, _mixtures(inputs, seed) if others is None else others, layer=seen.name)
+    compared = read_layer(
+        model, _mixtures(inputs, seed) if others is None else others, layer=seen.name, constant=seen.constant
+    )
     if seen.weights is None:  # probabilities of training rows may be too close to 0 and 1 to tell the scores
         seen = replace(seen, weights=compared.weights)
     if len(compared.inputs) > MAX_COMPARED:
@@ -135,7 +137,7 @@ def _together(
     n, m = len(seen.inputs), len(compared.inputs)
     if seen.inputs.shape[1] != compared.inputs.shape[1]:
         raise InputError(
-            "others", compared.inputs.shape, f"rows of {seen.inputs.shape[1] - 1} inputs, as in training"
+            "others", f"rows of {compared.received} inputs", f"rows of {seen.received} inputs, as in training"
         )
     both = RectifiedLayer(
         seen.name,
@@ -145,6 +147,7 @@ def _together(
         np.concatenate([seen.outputs, compared.outputs]),
         seen.weights,
         seen.notes,
+        seen.constant,
     )
     known = np.zeros(m, dtype=int)
     if other_targets is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,18 @@ MIN_SILENT = 1e-4
 """Share of exact zeros from which a layer that is never negative counts as rectified."""
 SAME = 1e-3
 """Relative error up to which weights are those that produced the activities."""
+NO_BIAS = 1e-5
+"""Biases up to this share of the largest activity are rounding: the layer has none."""
 SATURATED = 1e-6
 """Probabilities closer than this to 0 or 1 do not tell the score behind them."""
 
 
 @dataclass(frozen=True, eq=False)
 class LayerWeights:
-    """Weights around a rectified layer, biases as a last row.
+    """Weights around a rectified layer.
 
-    - `incoming`: `(inputs + 1, units)`; `outgoing`: `(units, outputs)`; `output_bias`: `(outputs,)`.
+    - `incoming`: `(inputs, units)`, biases as a last row if the layer has them.
+    - `outgoing`: `(units, outputs)`; `output_bias`: `(outputs,)`.
     """
 
     incoming: Float[Array, "inputs units"]
@@ -38,7 +41,8 @@ class RectifiedLayer:
     """What is needed of a model to compare it with its limit.
 
     - `name`: of the layer; `depth`: how many rectified layers come before it.
-    - `inputs`: `(rows, inputs + 1)`, what the layer receives and a constant 1.
+    - `inputs`: `(rows, inputs)`, what the layer receives, and a constant 1 at the end if `constant`: if the layer has
+        biases, or if its weights could not be read. Without biases the limit has none either.
     - `activities`: `(rows, units)`; `gates`: where they are positive.
     - `outputs`: `(rows, outputs)` of the model.
     - `weights`: where they can be read and explain the activities.
@@ -52,6 +56,12 @@ class RectifiedLayer:
     outputs: Float[Array, "rows outputs"]
     weights: LayerWeights | None
     notes: tuple[str, ...]
+    constant: bool = True
+
+    @property
+    def received(self) -> int:
+        """How many numbers the layer receives, without the constant."""
+        return self.inputs.shape[1] - self.constant
 
     @property
     def gates(self) -> Bool[Array, "rows units"]:
@@ -59,8 +69,15 @@ class RectifiedLayer:
         return np.asarray(self.activities > 0)
 
 
-def read_layer(model: Any, inputs: Any, *, layer: str | None = None) -> RectifiedLayer:
-    """Reads the last hidden layer of rectified units, or the one that is named."""
+def read_layer(
+    model: Any, inputs: Any, *, layer: str | None = None, constant: bool | None = None
+) -> RectifiedLayer:
+    """Reads the last hidden layer of rectified units, or the one that is named.
+
+    **Arguments:**
+
+    - `constant`: append one to the inputs; by default if the layer has biases or its weights cannot be read.
+    """
     adapted = as_model(model, inputs)
     rows = _as_rows(adapted)
     activities, outputs = _activities(adapted)
@@ -86,9 +103,18 @@ def read_layer(model: Any, inputs: Any, *, layer: str | None = None) -> Rectifie
     if before:
         notes.append(f"the model has {len(before) + 1} rectified layers; {chosen!r}, the last, is compared")
     own = _flat(activities[chosen])
-    with_one = np.concatenate([received, np.ones((len(received), 1))], axis=1)
     weights = _weights(adapted, chosen, received, own, outputs)
-    return RectifiedLayer(chosen, len(before), with_one, own, outputs, weights, tuple(notes))
+    if constant is None:
+        constant = weights is None or _has_biases(weights, own)
+    if constant:
+        received = np.concatenate([received, np.ones((len(received), 1))], axis=1)
+    elif weights is not None:
+        weights = replace(weights, incoming=weights.incoming[:-1])
+    return RectifiedLayer(chosen, len(before), received, own, outputs, weights, tuple(notes), constant)
+
+
+def _has_biases(weights: LayerWeights, activities: Array) -> bool:
+    return bool(np.abs(weights.incoming[-1]).max() > NO_BIAS * float(activities.max()))
 
 
 def _as_rows(model: Model) -> Array:
@@ -121,7 +147,7 @@ def _flat(array: Array) -> Array:
 
 
 def _weights(model: Model, layer: str, received: Array, own: Array, outputs: Array) -> LayerWeights | None:
-    """Weights of the last two dense layers, if they reproduce the layer's activities and the outputs."""
+    """Weights of the last two dense layers, biases last, if they reproduce the layer's activities and the outputs."""
     chain = model.weights()
     if chain is None or len(chain) < 2:
         return None
