@@ -95,6 +95,7 @@ ORDERED = Claim(
     (RELU,),
     _ordered,
     reversal="the limit behind learned gates had been as good as the network, or random gates as good as learned ones",
+    finding="Medians are in the published order, but single networks differ by more than these gaps.",
     amendments=(BOTH_HOLD,),
 )
 
