@@ -284,8 +284,8 @@ U_SHAPE = Claim(
     headline=True,
     reversal="more contexts had always, or never, been better",
     amendments=(BOTH_HOLD,),
-    finding="There is a U-shape, but its minimum is at four to eight contexts, where 18 of 20 seeds do better than "
-    "without gates; with 16 only 11 do. The published minimum is at eight to sixteen, on one split. With 512 contexts "
+    finding="There is a U-shape, but its minimum is at four to eight contexts: four do better than none in 18 of 20 "
+    "seeds, 16 only in 11. The published minimum is at eight to sixteen, on one split. With 512 contexts "
     "the error is far higher in every seed. Images in contexts without training rows get no answer and "
     "count half here; published errors count them as wrong.",
 )
