@@ -60,3 +60,10 @@ def test_many_rows_with_few_features_and_wrong_labels_are_solved_exactly():
     assert found.converged
     assert (found.values == 0.1).sum() > 100
     assert_optimal(Q, t, 0.1, found.values)
+
+
+def test_nothing_to_reach_and_nothing_to_reach_it_with():
+    nothing = _by_interior_point(np.eye(3), np.zeros(3), np.inf, 1e-10)
+    assert nothing.converged
+    assert not nothing.values.any()
+    assert not _by_interior_point(np.zeros((3, 3)), np.ones(3), np.inf, 1e-10).converged

@@ -123,6 +123,9 @@ def _by_interior_point(Q: Array, t: Array, high: float, tolerance: float) -> Bou
     n, bounded = len(t), bool(np.isfinite(high))
     # In units of the targets, and of what one variable alone would need to reach them, all numbers are near 1.
     target, level = float(np.abs(t).max()), float(np.trace(Q)) / len(t)
+    if not (target > 0 and level > 0):  # nothing to reach, or nothing to reach it with
+        none = (np.zeros((0, 0)), True)
+        return BoundedSolution(np.zeros(n), np.zeros(n, dtype=bool), none, target == 0, 0)
     unit = target / level
     H, c, top = Q / level, t / target, high / unit
     a, z, u = np.full(n, min(1.0, 0.5 * top)), np.ones(n), np.full(n, float(bounded))
