@@ -326,7 +326,8 @@ def _draw_rescaling(evidence: Evidence) -> Figure:
             for label, values in series.items():
                 ax.plot(rows, values, "o-", color=inks[label], markersize=3.5, linewidth=1.2)
             ax.set_xscale("log")
-            log_ticks(ax.xaxis)
+            ax.set_xticks(rows, [str(n) for n in rows])
+            ax.minorticks_off()
             ax.set_xlabel("images of the main task")
             ax.set_ylabel("accuracy")
             sentence(ax, name)
