@@ -289,7 +289,7 @@ def test_a_net_without_biases_is_compared_with_a_limit_without_biases(bias):
         torch.nn.Linear(2, 2, bias=bias), torch.nn.ReLU(), torch.nn.Linear(2, 1, bias=False)
     )
     with torch.no_grad():
-        net[0].weight.copy_(torch.eye(2))
+        net[0].weight.copy_(2 * torch.eye(2))
         net[2].weight.copy_(torch.tensor([[1.0, -1.0]]))
         if bias:
             net[0].bias.fill_(-0.1)
@@ -301,3 +301,42 @@ def test_a_net_without_biases_is_compared_with_a_limit_without_biases(bias):
         assert found.ratio == pytest.approx(1.0)
         assert found.state == "at its limit"
         assert found.best_margin == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("after", ["dropout", "nothing"])
+def test_layers_that_pass_another_one_on_are_not_hidden_layers(after):
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    first, last = torch.nn.Linear(6, 12), torch.nn.Linear(12, 1)
+    between = [torch.nn.ReLU()] + ([torch.nn.Dropout(0.5)] if after == "dropout" else [])
+    net = torch.nn.Sequential(torch.nn.Flatten(), first, *between, last).eval()
+    x = np.abs(np.random.default_rng(0).normal(size=(60, 2, 3))).astype(np.float32)
+    x[::7, 0, 0] = 0  # never negative and silent at times, as the inputs of many images
+    found = read_layer(net, x)
+    assert (found.name, found.depth) == ("2", 0)
+    assert found.weights is not None
+
+
+def test_a_net_without_rectified_units_is_refused_although_its_inputs_look_like_them():
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.Linear(6, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)
+    )
+    x = np.zeros((60, 2, 3), dtype=np.float32)
+    x[::2] = 1
+    with pytest.raises(InputError, match="a hidden layer of rectified units"):
+        read_layer(net, x)
+
+
+def test_rows_that_only_the_bias_of_the_readout_gets_right_do_not_count_as_wrong():
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(1, 1, bias=False), torch.nn.ReLU(), torch.nn.Linear(1, 1))
+    with torch.no_grad():
+        net[0].weight.fill_(2.0)
+        net[2].weight.fill_(1.0)
+        net[2].bias.fill_(-3.0)
+    x = np.tile(np.array([[1.0], [2.0], [-1.0]], dtype=np.float32), (10, 1))
+    report = implicit_bias_report(net, x, (x[:, 0] > 1.5).astype(int))
+    assert report.train_error == 0
+    assert report.state == "unknown"
+    assert any("readout's bias" in note for note in report.notes)

@@ -27,6 +27,7 @@ def run(tmp_path, monkeypatch):
     x = rng.normal(size=(40, 4))
     np.savez(tmp_path / "data.npz", inputs=x, targets=np.abs(x[:, 0]) > 0.6, others=rng.normal(size=(50, 4)))
     np.savez(tmp_path / "short.npz", inputs=x)
+    np.savez(tmp_path / "wide.npz", inputs=np.ones((40, 7)), targets=np.arange(40) % 2)
     yield lambda *words: CliRunner().invoke(app, ["bias", *map(str, words)])
     sys.modules.pop("bias_nets", None)
 
@@ -54,6 +55,10 @@ def test_text_json_and_page(run, tmp_path):
         (("bias_nets:linear", "--data", "data.npz"), "model: got"),
         (("bias_nets:other", "--data", "data.npz"), "model: got 'other'"),
         (("bias_nets:net", "--data", "none.npz"), "none.npz"),
+        (
+            ("bias_nets:net", "--data", "wide.npz"),
+            "--data: got 'wide.npz', expected inputs on which bias_nets:net",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(run, tmp_path, monkeypatch, words, line):

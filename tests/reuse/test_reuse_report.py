@@ -123,6 +123,15 @@ def test_wrong_input_gets_one_line(make, message):
     assert "\n" not in str(error.value)
 
 
+def test_the_order_and_repetition_of_names_do_not_matter_and_a_string_is_refused():
+    net = torch_net()
+    for names in (["1", "3"], ["3", "1"], ["3", "3", "1"]):
+        report = reuse_report(net, net, X, layers=names)
+        assert ([layer.name for layer in report.layers], report.decided_by) == (["1", "3"], "3")
+    with pytest.raises(InputError, match="layers: got '13', expected a list of names"):
+        reuse_report(net, net, X, layers="13")
+
+
 def test_nan_weights_are_refused():
     net, broken = torch_net(), torch_net()
     with torch.no_grad():

@@ -97,6 +97,9 @@ def implicit_bias_report(
     found.append(_random(together, rows, fit, seed, tell))
     labels = np.where(numbers == 1, 1.0, -1.0)
     distance = distance_to_limit(seen, np.arange(n), labels) if len(classes) == 2 else None
+    train_error = float(np.mean(rows.predictions[rows.train] != numbers))
+    if distance is not None and np.isnan(distance.ratio) and train_error == 0:
+        distance = None  # rows that are right only with the readout's bias, which the limit does not have
     tell(1.0)
     return BiasReport(
         name=name,
@@ -107,11 +110,15 @@ def implicit_bias_report(
         compared=len(rows.compare),
         mixtures=others is None,
         model_error=_model_error(rows),
-        train_error=float(np.mean(rows.predictions[rows.train] != numbers)),
+        train_error=train_error,
         explanations=tuple(found),
         distance=distance,
         contexts=_contexts(seen, compared, rows, found[1]),
-        notes=tuple(dict.fromkeys([*seen.notes, *_notes(seen, len(classes), distance is None)])),
+        notes=tuple(
+            dict.fromkeys(
+                [*seen.notes, *(_notes(seen, len(classes), train_error) if distance is None else [])]
+            )
+        ),
     )
 
 
@@ -214,11 +221,15 @@ def _contexts(
     )
 
 
-def _notes(layer: RectifiedLayer, n_classes: int, no_distance: bool) -> list[str]:
-    if not no_distance:
-        return []
+def _notes(layer: RectifiedLayer, n_classes: int, train_error: float) -> list[str]:
+    """Why the distance to the limit is unknown."""
     if n_classes > 2:
         return ["the distance to the limit is measured for two classes only"]
     if layer.weights is None:
         return ["the weights around the layer could not be read, so the distance to the limit is unknown"]
+    if train_error == 0:
+        return [
+            "some training rows are right only because of the readout's bias, which the limit does not have, so the "
+            "distance to the limit is unknown"
+        ]
     return ["the layer's gates do not separate the training labels, so it has no limit of maximum margin"]

@@ -81,7 +81,7 @@ def read_layer(
     adapted = as_model(model, inputs)
     rows = _as_rows(adapted)
     activities, outputs = _activities(adapted)
-    found = [name for name in adapted.layers if _rectified(activities[name])]
+    found = _rectified_layers(adapted.layers, activities, rows, outputs)
     if layer is not None:
         if layer not in activities:
             raise InputError("layer", layer, f"one of {', '.join(adapted.layers) or 'none'}")
@@ -136,6 +136,20 @@ def _activities(model: Model) -> tuple[dict[str, Array], Array]:
     if not np.isfinite(together).all():
         raise InputError("model", "outputs with NaN or infinity", "finite outputs")
     return both, together
+
+
+def _rectified_layers(
+    names: Sequence[str], activities: dict[str, Array], rows: Array, outputs: Array
+) -> list[str]:
+    """Rectified layers; not the outputs, nor layers that pass on the inputs or another layer, as dropout does."""
+    found: list[str] = []
+    known = [rows, outputs]
+    for name in names:
+        own = _flat(activities[name])
+        if _rectified(own) and not any(own.shape == one.shape and np.array_equal(own, one) for one in known):
+            found.append(name)
+            known.append(own)
+    return found
 
 
 def _rectified(activity: Array) -> bool:

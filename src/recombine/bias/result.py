@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +168,12 @@ class BiasReport(Report):
         states = {"not separated": "Training has not separated its rows", "unknown": "Its limit is unknown"}
         found = [f"{states.get(self.state, f'Training is {self.state}')}: {MEANING[self.state]}."]
         by_gates, by_chance = percent(learned.explained), percent(drawn.explained)
-        if learned.explained - drawn.explained > CLEAR:
+        if math.isnan(learned.explained) or math.isnan(drawn.explained):
+            found.append(
+                "All machines and the model agree on every row by necessity, so nothing tells them apart: compare them "
+                "on harder rows."
+            )
+        elif learned.explained - drawn.explained > CLEAR:
             found.append(
                 f"Its gates explain {by_gates} of its predictions beyond chance, random gates {by_chance}: what it "
                 "learned about when units are on matters."

@@ -55,6 +55,7 @@ def bias(
     """Report how far a network is from where its training would end, and what explains its predictions."""
     from recombine.bias import implicit_bias_report
     from recombine.data import read_arrays
+    from recombine.models import ModelError
 
     check_page_path(html, "html")
     arrays = read_arrays("data", data)
@@ -64,15 +65,19 @@ def bias(
     loaded, left = imported_model(model, weights)
     if left is not None:
         raise InputError("weights", str(left), f"weights that can be loaded into {model}")
-    with progress_lines() as show_progress, redirect_stdout(sys.stderr):
-        report = implicit_bias_report(
-            loaded,
-            arrays["inputs"],
-            arrays["targets"],
-            others=arrays.get("others"),
-            other_targets=arrays.get("other_targets"),
-            layer=layer,
-            name=name or model.rpartition(":")[2],
-            progress=None if quiet else partial(show_progress, "solving for the limit"),
-        )
+    try:
+        with progress_lines() as show_progress, redirect_stdout(sys.stderr):
+            report = implicit_bias_report(
+                loaded,
+                arrays["inputs"],
+                arrays["targets"],
+                others=arrays.get("others"),
+                other_targets=arrays.get("other_targets"),
+                layer=layer,
+                name=name or model.rpartition(":")[2],
+                progress=None if quiet else partial(show_progress, "solving for the limit"),
+            )
+    except ModelError as error:
+        typer.echo(error.trace.rstrip(), err=True)
+        raise InputError("--data", str(data), f"inputs on which {model} runs ({error.words})") from None
     say_report(report, html, as_json=as_json)

@@ -175,7 +175,10 @@ def _from_activations(
 
 def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | None) -> list[str]:
     """Layers of both versions; an `InputError` names one that is missing."""
-    wanted = list(asked) if asked is not None else list(before)
+    if isinstance(asked, str):
+        raise InputError("layers", asked, f"a list of names, such as [{asked!r}]")
+    wanted = [layer for layer in before if layer in asked] if asked is not None else list(before)
+    wanted += [layer for layer in dict.fromkeys(asked or ()) if layer not in before]
     for layer in wanted:
         for version, names in (("before", before), ("after", after)):
             if layer not in names:

@@ -200,3 +200,11 @@ def test_the_smallest_ball_holds_every_point_and_is_no_larger_than_the_spread(n,
 def test_kernels_that_say_nothing_are_refused(gram, kind, message):
     with pytest.raises(InputError, match=message):
         kernel_margin(gram, np.array([1.0, -1.0]), kind=kind)
+
+
+def test_units_that_can_be_silent_have_one_more_state_and_many_units_do_not_overflow():
+    on = np.random.default_rng(0).random((200, 6)) < 0.5
+    rows = GatedRows.of(np.ones((200, 2)), on)
+    assert context_coverage(rows, rows).possible == 64
+    many = GatedRows.of(np.ones((4, 1)), np.tile([[0], [1]], (2, 1100)))
+    assert context_coverage(many, many).possible == np.inf

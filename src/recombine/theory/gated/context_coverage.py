@@ -73,7 +73,11 @@ def context_coverage(train: GatedRows, others: GatedRows) -> ContextCoverage:
     new_part = (distinct[:, ~used] > 0).any(axis=1)
     status = np.select([seen, new_part, outside], ["seen", "new part", "recombined"], "determined")
     empty = [(int(k // train.n_contexts), int(k % train.n_contexts)) for k in np.flatnonzero(~used)]
-    possible = float(train.n_contexts) ** train.units
+    # A unit that is silent in some rows has one more state.
+    silent = [(half.indicator.sum(axis=2) == 0).any(axis=0) for half in (train, others)]
+    states = train.n_contexts + (silent[0] | silent[1])
+    with np.errstate(over="ignore"):
+        possible = float(np.prod(states.astype(float)))
     return ContextCoverage(status[inverse.ravel()], len(known), possible, tuple(empty))
 
 
