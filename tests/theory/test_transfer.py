@@ -100,3 +100,15 @@ def test_wrong_input_gets_one_line(make, message):
     with pytest.raises(InputError, match=message) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+def test_scales_that_are_close_have_curves_of_their_own():
+    aux, main = np.eye(30)[0], np.eye(30)[0]
+    found = predict_transfer(aux, main, 8, [1, 1.01, 1.02], draws=1)
+    assert {finetuned(s) for s in (1, 1.01, 1.02)} <= set(found.errors)
+    assert len(found.regimes) == 3
+
+
+def test_seeds_that_are_none_get_one_line():
+    with pytest.raises(InputError, match="seed: got -1, expected a whole number"):
+        predict_transfer(np.eye(5)[0], np.eye(5)[0], 4, seed=-1)

@@ -21,6 +21,7 @@ from recombine.bias.explanations import (
 from recombine.bias.rectified_layer import RectifiedLayer, as_labels, read_layer
 from recombine.bias.result import BiasReport, UnseenContexts
 from recombine.errors import InputError
+from recombine.tasks.draws import checked_seed
 from recombine.theory.gated import GatedRows, context_coverage
 
 Array = np.ndarray
@@ -70,6 +71,7 @@ def implicit_bias_report(
 
     ```
     """
+    seed = checked_seed(seed)
     tell = progress or (lambda share: None)
     for field, given in (("inputs", inputs), ("others", others)):
         _check_finite(field, given)

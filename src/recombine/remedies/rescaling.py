@@ -30,6 +30,7 @@ from recombine.models.dispatch import is_torch
 from recombine.nets import Net
 from recombine.nets.layers.dense import uniform_fan_in
 from recombine.nets.stages import observe, trainable
+from recombine.tasks.draws import checked_seed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -246,7 +247,8 @@ def search_rescaling(
     x, y = np.asarray(inputs), np.asarray(targets)
     if len(x) != len(y) or len(x) < 4:
         raise InputError("inputs", (len(x), len(y)), "as many inputs as targets, at least 4")
-    if not 0 < validation < 1:
+    seed = checked_seed(seed)
+    if isinstance(validation, bool) or not isinstance(validation, int | float) or not 0 < validation < 1:
         raise InputError("validation", validation, "a share between 0 and 1")
     if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
         raise InputError("repeats", repeats, "a positive whole number")

@@ -18,6 +18,7 @@ from recombine.reuse.kernel import tangent_movement
 from recombine.reuse.layers import MIN_ROWS, layer_reuse, max_rows
 from recombine.reuse.result import ReuseReport
 from recombine.reuse.units import unit_shares
+from recombine.tasks.draws import checked_seed
 
 MEMORY = 512 * 2**20
 """Bytes of activations that are kept at once."""
@@ -57,6 +58,7 @@ def reuse_report(
     for field, version in (("before", before), ("after", after)):
         if version is None:
             raise InputError(field, None, "a model or activations: both versions are needed")
+    seed = checked_seed(seed)
     given = isinstance(before, Mapping), isinstance(after, Mapping)
     if given[0] != given[1]:
         raise InputError(

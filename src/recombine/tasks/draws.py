@@ -19,9 +19,14 @@ def generator(seed: int) -> np.random.Generator:
 
     ```
     """
+    return np.random.default_rng(checked_seed(seed))
+
+
+def checked_seed(seed: object) -> int:
+    """A seed as a whole number; an `InputError` if it is none, or negative."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise InputError("seed", seed, "a whole number that is not negative")
-    return np.random.default_rng(int(seed))
+    return int(seed)
 
 
 def draw_with_replacement(

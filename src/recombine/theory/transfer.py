@@ -19,6 +19,7 @@ from recombine.errors import InputError
 from recombine.intervals import interval
 from recombine.report import Column, Document, Picture, Report, Row, Section, Table, bracket, number
 from recombine.tasks import diagonal_teachers, sphere_inputs
+from recombine.tasks.draws import checked_seed
 from recombine.theory.penalties import REGIMES, DiagonalPenalty, DiagonalWeights, finite
 from recombine.theory.penalty_programmes import min_diagonal_penalty, min_l2
 
@@ -159,7 +160,7 @@ def predict_transfer(
     >>> aux = np.zeros(100); aux[:8] = 8 ** -0.5
     >>> main = np.zeros(100); main[:2] = 0.5  # a subset of the known features
     >>> predict_transfer(aux, main, n=[8, 16], scale=[1, 0.1])
-    TransferForecast(overlap 100%; best 8 rows: linear probe, 16 rows: finetuned, scale 0.10)
+    TransferForecast(overlap 100%; best 8 rows: linear probe, 16 rows: finetuned, scale 0.1)
 
     ```
     """
@@ -169,6 +170,7 @@ def predict_transfer(
     _numbers("initial", [initial])
     _numbers("readout", [readout])
     _check(aux, main, counts, scales, draws)
+    seed = checked_seed(seed)
     power = float((main**2).sum())
     start = DiagonalWeights.constant(len(aux), w=initial, v=initial)
     pretrained = start.trained_to(aux).with_readout(readout)
@@ -197,7 +199,7 @@ def _learners(scales: Sequence[float]) -> Iterator[str]:
 
 def finetuned(scale: float) -> str:
     """The name of a finetuned learner."""
-    return f"finetuned, scale {number(scale)}"
+    return f"finetuned, scale {scale:g}"
 
 
 def _errors(

@@ -150,6 +150,16 @@ def test_leaving_out_one_conjunction_after_another():
     assert np.isnan(leave_one_conjunction_out(rows, LABELS, impossible).error(LABELS))
 
 
+def test_wrong_labels_are_not_mistaken_for_labels_that_cannot_be_fitted():
+    def fit(rows, labels):
+        return min_group_norm_machine(rows, labels).predict
+
+    with pytest.raises(InputError, match="labels -1 and 1"):
+        leave_one_conjunction_out(toy(), (LABELS > 0).astype(int), fit)
+    with pytest.raises(InputError, match="one per row"):
+        leave_one_conjunction_out(toy(), LABELS[:3], fit)
+
+
 def test_coverage_tells_seen_determined_recombined_and_new_parts():
     train = GatedRows.of(np.ones((3, 1)), [[0, 0], [1, 1], [1, 1]], n_contexts=3)
     other = GatedRows.of(np.ones((4, 1)), [[0, 0], [0, 1], [2, 0], [1, 1]], n_contexts=3)

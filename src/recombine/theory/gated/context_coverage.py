@@ -16,6 +16,8 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.errors import InputError
 from recombine.theory.gated.gated_rows import Array, GatedRows
+from recombine.theory.gated.group_margin import InseparableError
+from recombine.theory.penalties import finite
 
 Status = Literal["seen", "determined", "recombined", "new part"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -130,7 +132,9 @@ def leave_one_conjunction_out(
 
     - `fit`: takes rows and targets, and returns a function that predicts other rows.
     """
-    y = np.asarray(targets, dtype=float)
+    y = finite("targets", targets, ndim=1)
+    if len(y) != len(rows):
+        raise InputError("targets", len(y), f"one per row, {len(rows)}")
     distinct, conjunction = np.unique(rows.pieces, axis=0, return_inverse=True)
     conjunction = conjunction.ravel()
     if not 2 <= len(distinct) <= MAX_CONJUNCTIONS:
@@ -140,8 +144,10 @@ def leave_one_conjunction_out(
         out = conjunction == number
         rest, left = (GatedRows(rows.inputs[part], rows.indicator[part]) for part in (~out, out))
         status[out] = context_coverage(rest, left).status
+        if len(np.unique(y[~out])) < 2:  # only it has the other label
+            continue
         try:
             outputs[out] = fit(rest, y[~out])(left)
-        except InputError:  # without it, one label may be missing or the labels inseparable
+        except InseparableError:
             continue
     return LeftOut(conjunction, outputs, status)
