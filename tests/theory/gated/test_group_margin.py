@@ -32,6 +32,12 @@ def problem(seed, *, on_off=False, separable=True):
     return rows, labels
 
 
+def test_rows_of_very_different_size_are_not_inseparable():
+    labels = np.array([1.0, -1.0])
+    rows = GatedRows.of([[1e6, 0.0], [0.0, 1.0]], [[0], [0]])
+    assert min_group_norm_machine(rows, labels).norm == pytest.approx(1.0, rel=1e-5)
+
+
 def test_primal_and_dual_agree_on_100_random_problems():
     solved = 0
     for seed in range(100):

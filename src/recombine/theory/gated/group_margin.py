@@ -260,8 +260,9 @@ class _Inner:
         """Raises if rows contradict each other: then no weights meet the margin, or the targets."""
         if self.kind == "hard margin":
             share = point.solution.values / point.solution.values.sum()
-            mean = np.sqrt(self.rows.squared_sizes.mean())
-            distance = float(np.linalg.norm(self.rows.sums(share * self.y)) / mean)
+            # Relative to the rows that take part, because rows may differ in size by orders of magnitude.
+            size = share @ np.sqrt(self.rows.squared_sizes)
+            distance = float(np.linalg.norm(self.rows.sums(share * self.y)) / size)
             if distance < INSEPARABLE:
                 raise InseparableError(share, distance)
         elif self.kind == "regression":

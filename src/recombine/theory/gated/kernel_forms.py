@@ -188,7 +188,8 @@ def kernel_margin(
     norm = float(np.sqrt(max(0.0, signed @ outputs)))
     if kind == "hard margin":
         share = dual / dual.sum()
-        distance = float(np.sqrt(max(0.0, (share * y) @ gram @ (share * y)) / level))
+        size = share @ np.sqrt(np.diag(gram))  # of the rows that take part
+        distance = float(np.sqrt(max(0.0, (share * y) @ gram @ (share * y))) / size)
         if distance < INSEPARABLE:
             raise InseparableError(share, distance)
     margin = float((y * outputs).min())
