@@ -21,8 +21,8 @@ route after blocks of pixels have become channels, whose kernels are then one th
 **Winograd (Toom-Cook) convolution.** A product of polynomials is known from its values at a few points. With
 n points, n - k + 1 outputs of a kernel of length k need n multiplications instead of k (n - k + 1); in two
 dimensions 2.25 for each output instead of 9 if k = 3 and n = 6, and 4 instead of 25 if k = 5 and n = 8. Both
-transforms and their gradients are the same two adjoint maps, `_analyse` (cut tiles, combine) and `_synthesise` (combine, add tiles). Float32 results
-are within about 1e-5 of the largest value. Lavin and Gray (2016), https://arxiv.org/abs/1509.09308.
+transforms and their gradients are the same two adjoint maps, `_analyse` (cut tiles, combine) and `_synthesise`
+(combine, add tiles). Float32 results are within about 1e-5 of the largest value. Lavin and Gray (2016), https://arxiv.org/abs/1509.09308.
 
 CPU time of a whole AdamW step at batch 32 inside `lax.scan`, as a ratio to PyTorch eager in the same minute
 (one core of a busy machine; median, all runs):
