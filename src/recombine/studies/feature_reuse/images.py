@@ -390,7 +390,7 @@ SECTION = StudySection(
     drawings=(
         Drawing(
             "fig5-images",
-            "Whether shrinking helps depends on the network: a ResNet gains, a vision transformer loses.",
+            "Whether shrinking helps depends on the network: a ResNet mostly gains, a vision transformer loses.",
             "Accuracy on test images of two new classes after finetuning, median over seeds, from several rescalings "
             "of the pretrained weights and from scratch.",
             (RESNET,),
