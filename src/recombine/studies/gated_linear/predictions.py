@@ -196,7 +196,8 @@ def _table(evidence: Evidence) -> Table:
         return number(float(np.nanmean(arm[name][:, place])))
 
     rows = []
-    for place, units in enumerate(UNITS):
+    as_published = arm["net error"].shape[1] == len(UNITS)  # scale smoke has other numbers of units
+    for place, units in enumerate(UNITS if as_published else ()):
         for label, key, coded, meant in (
             ("trained net", "net", None, ("net",)),
             ("group norm", "group norm", "published groups", ("group norm",)),
