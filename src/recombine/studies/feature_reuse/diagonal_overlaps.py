@@ -117,9 +117,9 @@ ORDER = Claim(
     reversal="two neighbours in the order had changed places",
     amendments=(
         Amendment(
-            "the smallest of the three ratios of each seed",
+            "the smallest of the three ratios for each seed",
             "every ratio has to hold, each with its own interval; the same bound",
-            "the smallest of several ratios is mostly below one if there is no effect",
+            "without an effect, the smallest of several ratios is usually below one",
             seen=False,
         ),
     ),

@@ -191,7 +191,7 @@ def _subsets(evidence: Evidence) -> PerSeed:
 
 SUBSETS = Claim(
     "13",
-    "ReLU networks show the nested regime, too: finetuning finds a subset of the pretrained units sooner than all of "
+    "ReLU networks also show the nested regime: finetuning finds a subset of the pretrained units sooner than all of "
     "them",
     "Figure 3e, f",
     ratio(

@@ -223,7 +223,7 @@ def _slow_gap(evidence: Evidence) -> PerSeed:
 
 SLOW = Claim(
     "44",
-    "with a smaller learning rate, interpolation and both shrink more alike, as kernels do",
+    "with a smaller learning rate, interpolation and both shrink by more similar amounts, as they do in kernels",
     "ours",
     difference(
         "interpolation minus both, usual rate minus a fifth of it", "above", published_text="(-0.004 at 1e-4)"
