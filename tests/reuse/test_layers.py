@@ -5,7 +5,7 @@ import pytest
 
 from recombine import InputError
 from recombine.metrics import response_persistence, shared_dimensions
-from recombine.reuse.layers import layer_reuse
+from recombine.reuse.layers import layer_reuse, pairings
 
 
 def planted(kind, rng, *, rows=400, inputs=15, units=60):
@@ -46,7 +46,10 @@ def test_numbers_equal_the_metrics():
         found, expected = layer_reuse("layer", x, y), shared_dimensions(x, y)
         for name in ("before", "after", "shared"):
             assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-4)
-        assert found.persistence.value == pytest.approx(response_persistence(x, y), rel=1e-4)
+        own = response_persistence(x, y)
+        others = [response_persistence(np.roll(x, -shift, axis=1), y) for shift in pairings(x.shape[1])]
+        chance = np.mean(others)
+        assert found.persistence.value == pytest.approx((own - chance) / (1 - chance), rel=1e-3, abs=1e-4)
         assert found.kept.low <= found.kept.value <= found.kept.high
 
 
@@ -89,7 +92,9 @@ def test_constant_layers_are_reported_as_such():
 def test_a_layer_that_responds_to_one_row_and_one_of_a_single_unit():
     rare = np.zeros((50, 4))
     rare[7] = 1.0
-    assert layer_reuse("layer", rare, rare).label == "lazy"
+    assert (
+        layer_reuse("layer", rare, rare).label == "unclear"
+    )  # all units respond alike, as in any such layer
     unit = np.random.default_rng(0).normal(size=(200, 1))
     found = layer_reuse("layer", unit, -3 * unit)
     assert found.label == "lazy"
@@ -108,3 +113,15 @@ def test_a_layer_that_responds_to_one_row_and_one_of_a_single_unit():
 def test_wrong_input_gets_one_line(before, after, message):
     with pytest.raises(InputError, match=message):
         layer_reuse("layer", before, after)
+
+
+@pytest.mark.parametrize("inputs", ["one input", "one large column"])
+@pytest.mark.parametrize("seed", range(5))
+def test_unrelated_networks_whose_units_follow_one_direction_are_not_said_to_reuse(seed, inputs):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(300, 6)) * (
+        [1000, 1, 1, 1, 1, 1] if inputs == "one large column" else [1, 0, 0, 0, 0, 0]
+    )
+    one, other = (np.maximum(x @ rng.normal(size=(6, 40)) + rng.normal(size=40), 0) for _ in range(2))
+    assert layer_reuse("hidden", one, other).label in ("unclear", "rich")
+    assert layer_reuse("hidden", one, one).label == "lazy"

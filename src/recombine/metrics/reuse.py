@@ -9,7 +9,7 @@ new directions.
 | `participation_ratio` | 1 to min(rows, units) | – |
 | `shared_dimensions` (ENSD) | from 0 on; the participation ratio if nothing changed | product of both ratios / units |
 | `SharedDimensions.retained` | at most 1 but for sampling; 1: all inside the old directions | 0 |
-| `response_persistence` | 0 to 1; 1: every unit that varies responds as before | 1 / (rows - 1) |
+| `response_persistence` | 0 to 1; 1: every unit that varies responds as before | that of units paired with others |
 | `weight_displacement` | from 0 on; relative to the old weights | sqrt(2) for independent weights of equal norm |
 | `kernel_movement` | 0 to 2; 0: the same kernel up to scale | – |
 | `match_units` | cosines from -1 to 1 | standard deviation 1 / sqrt(inputs) |

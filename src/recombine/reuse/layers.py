@@ -22,6 +22,8 @@ SMALLER = 0.8
 """Below this share of its old dimensions, a layer counts as smaller."""
 BLOCKS = 20
 """Groups of rows that are resampled for intervals."""
+PAIRINGS = 16
+"""Ways of pairing every unit with another one, for what units have in common by chance."""
 MIN_ROWS = 40
 DRAWS = 400
 CONSTANT = 1e-6
@@ -47,7 +49,9 @@ class LayerReuse:
     - `shared`: the effective number of shared dimensions; `chance`: the same if the units before and after are paired
         at random.
     - `kept`: dimensions after / before; `retained`: share of the new dimensions inside the old ones (0: as by chance,
-        NaN if the old ones fill the layer); `persistence`: share of the new variance in units that respond as before.
+        NaN if the old ones fill the layer).
+    - `persistence`: share of the new variance in units that respond as before (0: as much as if units are paired with
+        others, NaN if all units respond alike).
     - `label`: `"lazy"` (retained, as many dimensions), `"nested"` (retained, fewer), `"rich"` (not retained),
         `"unclear"` if an interval contains the threshold that matters, or `"constant"` if the layer gives the same for
         every input, before or after; it then has 0 dimensions, and nothing can be compared.
@@ -70,7 +74,7 @@ class LayerReuse:
         if self.before == 0 or self.after == 0:
             return "constant"
         inside = [e for e in (self.retained, self.persistence) if np.isfinite(e.value)]
-        if all(e.high < RETAINED for e in inside):
+        if inside and all(e.high < RETAINED for e in inside):
             return "rich"
         if not any(e.low >= RETAINED for e in inside):
             return "unclear"
@@ -131,9 +135,9 @@ def layer_reuse(
             return UNKNOWN
         spread = draws[measure][np.isfinite(draws[measure])]
         # Resampled rows repeat, which lowers the dimensions of all resamples alike; only their spread is of interest.
-        return resampled_estimate(point, spread - np.median(spread) + point, BLOCKS)
+        found = resampled_estimate(point, spread - np.median(spread) + point, BLOCKS)
+        return replace(found, high=min(1.0, found.high)) if measure == "persistence" else found
 
-    persistence = estimate("persistence")
     return LayerReuse(
         name=name,
         units=units,
@@ -144,7 +148,7 @@ def layer_reuse(
         chance=float(value["chance"][0]),
         kept=estimate("kept"),
         retained=estimate("retained"),
-        persistence=replace(persistence, low=max(0.0, persistence.low), high=min(1.0, persistence.high)),
+        persistence=estimate("persistence"),
     )
 
 
@@ -179,6 +183,7 @@ class _BlockSums:
     - `squares`: `(2, blocks)`, sums of squares before and after.
     - `traces`: `(3, blocks, blocks)`, `tr(X_k' X_k Y_l' Y_l)` of before with before, after with after, and both.
     - `moments`: `(3, blocks, units)`, sums of `x²`, `y²` and `x y`.
+    - `paired`: `(pairings, blocks, units)`, sums of `x y` where every unit is paired with another one before.
     - `common`: `(2, blocks)`, sums of squares of what all units do together, `(sum of units)²`.
     - `units`: of the layer.
     """
@@ -187,6 +192,7 @@ class _BlockSums:
     common: np.ndarray
     traces: np.ndarray
     moments: np.ndarray
+    paired: np.ndarray
     units: int
 
     @classmethod
@@ -205,7 +211,13 @@ class _BlockSums:
         by_units = x.shape[1] <= min(NARROW, len(x))
         traces = _traces_by_units(parts) if by_units else _traces_by_rows(parts)
         together = [[np.square(p[i].sum(axis=1, dtype=np.float64)).sum() for p in parts] for i in (0, 1)]
-        return cls(moments[:2].sum(axis=2), np.array(together), traces, moments, x.shape[1])
+        paired = np.array(
+            [
+                [(np.roll(p, -shift, axis=1) * q).sum(axis=0, dtype=np.float64) for p, q in parts]
+                for shift in pairings(x.shape[1])
+            ]
+        )
+        return cls(moments[:2].sum(axis=2), np.array(together), traces, moments, paired, x.shape[1])
 
     def measured(self, weights: np.ndarray) -> dict[str, np.ndarray]:
         """All measures for `(draws, blocks)` weights of the blocks."""
@@ -240,11 +252,42 @@ class _BlockSums:
         return 1 / self.units + others[:, 0] * others[:, 1] / (self.units * max(1, self.units - 1))
 
     def _persistence(self, weights: np.ndarray) -> np.ndarray:
+        """How much of the new variance single units explain of themselves, beyond what other units explain.
+
+        Without that, any two networks whose units all follow one direction of the inputs would seem alike.
+        """
         old, new, both = (weights @ moment for moment in self.moments)  # (draws, units)
-        silent = old <= 1e-9 * old.max(axis=1, keepdims=True)
+
+        def explained(shift: int, products: np.ndarray) -> np.ndarray:
+            variance = np.roll(old, -shift, axis=1)
+            silent = variance <= 1e-9 * variance.max(axis=1, keepdims=True)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.where(silent, 0.0, products**2 / variance).sum(axis=1) / new.sum(axis=1)
+
+        own, shifts = explained(0, both), pairings(self.units)
+        if not shifts:  # a single unit
+            return own
+        others = [
+            explained(shift, weights @ products) for shift, products in zip(shifts, self.paired, strict=True)
+        ]
+        chance = np.mean(others, axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            explained = np.where(silent, 0.0, both**2 / old)
-            return explained.sum(axis=1) / new.sum(axis=1)
+            return np.where(1 - chance > FULL, (own - chance) / (1 - chance), np.nan)
+
+
+def pairings(units: int) -> list[int]:
+    """By how many places units are shifted to pair each with another one: all ways, or some evenly spaced.
+
+    ```python
+    >>> from recombine.reuse.layers import pairings
+    >>> pairings(1), pairings(4), len(pairings(1000))
+    ([], [1, 2, 3], 16)
+
+    ```
+    """
+    if units <= PAIRINGS + 1:
+        return list(range(1, units))
+    return np.linspace(1, units - 1, PAIRINGS).round().astype(int).tolist()
 
 
 def _traces_by_units(parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
