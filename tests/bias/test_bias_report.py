@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
 
 from recombine import InputError, implicit_bias_report
 from recombine.bias.explanations import _agreement_by_chance
@@ -340,3 +342,105 @@ def test_rows_that_only_the_bias_of_the_readout_gets_right_do_not_count_as_wrong
     assert report.train_error == 0
     assert report.state == "unknown"
     assert any("readout's bias" in note for note in report.notes)
+
+
+def test_a_scaler_before_the_net_changes_what_it_receives_not_what_is_reported():
+    """The same net, on rows in other units behind a scaler, has the same distance and explanations."""
+    net = fitted(MLPClassifier((24,), learning_rate_init=0.02, max_iter=2000, alpha=0, random_state=0), X, Y)
+    units = np.array([1e3, 1.0, 1e-3, 5.0, 1.0, 40.0])
+    scaler = FunctionTransformer(lambda x: x / units - 1)
+    direct = implicit_bias_report(net, X, Y, others=OTHERS)
+    piped = implicit_bias_report(
+        Pipeline([("scale", scaler.fit(X)), ("net", net)]), (X + 1) * units, Y, others=(OTHERS + 1) * units
+    )
+    assert piped.distance.ratio == pytest.approx(direct.distance.ratio, rel=1e-3)
+    assert [one.agreement.value for one in piped.explanations] == pytest.approx(
+        [one.agreement.value for one in direct.explanations], abs=0.02
+    )
+
+
+def test_rescaled_inputs_are_no_hidden_layer():
+    net = Pipeline([("scale", MinMaxScaler()), ("net", MLPClassifier((8,), activation="tanh", max_iter=50))])
+    with pytest.raises(InputError, match="a hidden layer of rectified units"):
+        read_layer(fitted(net, X, Y), X)
+
+
+def torch_net(end, *, functional=False):
+    """A net of two classes with fixed weights and some way to end; its rectifier is a layer or only a function."""
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = torch.nn.Linear(6, 16), torch.nn.Linear(16, 1 if end == "sigmoid" else 2)
+            self.rectifier = torch.relu if functional else torch.nn.ReLU()
+
+        def forward(self, x):
+            scores = self.last(self.rectifier(self.first(x)))
+            if end == "sigmoid":
+                return torch.sigmoid(scores)
+            return {"logits": lambda s: s, "softmax": lambda s: s.softmax(1), "log": lambda s: s.log_softmax(1)}[
+                end
+            ](scores)
+
+    torch.manual_seed(0)
+    net = Net()
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.05)
+    x, y = torch.tensor(X, dtype=torch.float32), torch.tensor(Y > 0)
+    for _ in range(300):
+        optimiser.zero_grad()
+        scores = net.last(net.rectifier(net.first(x)))
+        scores = scores[:, 0] if end == "sigmoid" else scores[:, 1] - scores[:, 0]
+        torch.nn.functional.binary_cross_entropy_with_logits(scores, y.float()).backward()
+        optimiser.step()
+    return net
+
+
+@pytest.mark.parametrize("functional", [False, True])
+@pytest.mark.parametrize("end", ["logits", "softmax", "log", "sigmoid"])
+def test_however_a_net_ends_its_distance_is_known(end, functional):
+    """Saturated probabilities in single precision, log-probabilities, and rectifiers that are no layers."""
+    net = torch_net(end, functional=functional)
+    found = implicit_bias_report(net, X.astype(np.float32), Y)
+    assert found.layer == ("first" if functional else "rectifier")
+    assert found.train_error == 0
+    layer = read_layer(net, X.astype(np.float32))
+    first = net.first.weight.detach().numpy().astype(float)
+    np.testing.assert_allclose(layer.weights.incoming[:-1].T, first)
+    np.testing.assert_allclose(layer.weights.incoming[-1], net.first.bias.detach().numpy(), atol=1e-5)
+    assert found.distance.ratio >= 1
+
+
+@pytest.mark.parametrize("pool", ["max", "average"])
+def test_pooling_is_no_hidden_layer_of_its_own(pool):
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    pooling = torch.nn.MaxPool2d(2) if pool == "max" else torch.nn.AvgPool2d(2)
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 3, 3), torch.nn.ReLU(), pooling, torch.nn.Flatten(), torch.nn.Linear(12, 2)
+    )
+    found = read_layer(net, np.random.default_rng(0).normal(size=(40, 1, 6, 6)).astype(np.float32))
+    assert (found.name, found.depth) == ("1", 0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (-1, 1)])
+def test_outputs_that_approximate_labels_are_cut_midway_between_them(low, high):
+    """A net fitted to its labels by squared error overshoots them; its training does not go to a maximum margin."""
+    y = np.where(Y > 0, high, low)
+    net = fitted(MLPRegressor(hidden_layer_sizes=(32,), solver="lbfgs", max_iter=3000, alpha=0, random_state=0), X, y)
+    outputs = net.predict(OTHERS)
+    assert outputs.min() < low
+    assert outputs.max() > high
+    found = implicit_bias_report(net, X, y, others=OTHERS, other_targets=np.where(OTHER_Y > 0, high, low))
+    assert found.train_error == 0
+    assert found.model_error == pytest.approx(np.mean((outputs > (low + high) / 2) != (OTHER_Y > 0)))
+    assert found.state == "unknown"
+    assert any("approximates the labels" in note for note in found.notes)
+
+
+def test_a_layer_that_was_asked_for_is_not_called_the_last():
+    net = fitted(MLPClassifier((12, 12), max_iter=200, random_state=0), X, Y)
+    assert any(
+        "'hidden0', as asked for, is" in note for note in implicit_bias_report(net, X, Y, layer="hidden0").notes
+    )
+    assert any("'hidden1', the last, is" in note for note in implicit_bias_report(net, X, Y).notes)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from recombine.bias.distance import distance_to_limit
 from recombine.bias.explanations import (
@@ -90,7 +91,8 @@ def implicit_bias_report(
     if len(compared.inputs) > MAX_COMPARED:
         raise InputError("others", f"{len(compared.inputs)} rows", f"at most {MAX_COMPARED}")
     tell(0.1)
-    together, rows = _together(seen, compared, numbers, classes, other_targets)
+    together, cut = _together(seen, compared), _cut(seen, compared, numbers, classes)
+    rows = _rows(together, numbers, classes, other_targets, cut)
     fit = partial(explain, rows=rows, n_classes=len(classes))
     found = [fit("hidden layer", hidden_layer_scores(together.activities, rows.train))]
     tell(0.3)
@@ -98,7 +100,8 @@ def implicit_bias_report(
     tell(0.5)
     found.append(_random(together, rows, fit, seed, tell))
     labels = np.where(numbers == 1, 1.0, -1.0)
-    distance = distance_to_limit(seen, np.arange(n), labels) if len(classes) == 2 else None
+    measured = len(classes) == 2 and not cut.fitted
+    distance = distance_to_limit(seen, np.arange(n), labels) if measured else None
     train_error = float(np.mean(rows.predictions[rows.train] != numbers))
     if distance is not None and np.isnan(distance.ratio) and train_error == 0:
         distance = None  # rows that are right only with the readout's bias, which the limit does not have
@@ -118,7 +121,7 @@ def implicit_bias_report(
         contexts=_contexts(seen, compared, rows, found[1]),
         notes=tuple(
             dict.fromkeys(
-                [*seen.notes, *(_notes(seen, len(classes), train_error) if distance is None else [])]
+                [*seen.notes, *(_notes(seen, len(classes), train_error, cut) if distance is None else [])]
             )
         ),
     )
@@ -139,25 +142,51 @@ def _mixtures(inputs: Any, seed: int) -> Array:
     return np.asarray((x[first] + x[second]) / 2, dtype=np.asarray(inputs).dtype)
 
 
-def _together(
-    seen: RectifiedLayer, compared: RectifiedLayer, numbers: Array, classes: Any, other_targets: Any
-) -> tuple[RectifiedLayer, Rows]:
+def _together(seen: RectifiedLayer, compared: RectifiedLayer) -> RectifiedLayer:
     """Both sets of rows in one, training rows first."""
-    n, m = len(seen.inputs), len(compared.inputs)
     if seen.inputs.shape[1] != compared.inputs.shape[1]:
         raise InputError(
             "others", f"rows of {compared.received} inputs", f"rows of {seen.received} inputs, as in training"
         )
-    both = RectifiedLayer(
-        seen.name,
-        seen.depth,
-        np.concatenate([seen.inputs, compared.inputs]),
-        np.concatenate([seen.activities, compared.activities]),
-        np.concatenate([seen.outputs, compared.outputs]),
-        seen.weights,
-        seen.notes,
-        seen.constant,
+    return replace(
+        seen,
+        inputs=np.concatenate([seen.inputs, compared.inputs]),
+        activities=np.concatenate([seen.activities, compared.activities]),
+        outputs=np.concatenate([seen.outputs, compared.outputs]),
     )
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """How one output tells two classes apart: above `at` it is the second; `fitted` if outputs approximate labels."""
+
+    at: float
+    fitted: bool = False
+
+
+def _cut(seen: RectifiedLayer, compared: RectifiedLayer, numbers: Array, classes: Sequence[Any]) -> _Cut:
+    """Probabilities are cut at one half, scores at zero, and outputs fitted to the labels midway between both.
+
+    Fitted outputs are close to the labels as they are, scores only after a sigmoid.
+    """
+    outputs = np.concatenate([seen.outputs, compared.outputs])
+    if ((outputs >= 0) & (outputs <= 1)).all():
+        return _Cut(0.5)
+    if isinstance(classes[0], str) or outputs.shape[1] > 1 or len(classes) > 2:
+        return _Cut(0.0)
+    low, high = float(classes[0]), float(classes[1])
+    own = seen.outputs[:, 0]
+    as_labels = np.mean(((own - low) / (high - low) - numbers) ** 2)
+    as_scores = np.mean((expit(own) - numbers) ** 2)
+    return _Cut((low + high) / 2, fitted=True) if as_labels < as_scores else _Cut(0.0)
+
+
+def _rows(
+    together: RectifiedLayer, numbers: Array, classes: Sequence[Any], other_targets: Any, cut: _Cut
+) -> Rows:
+    """Classes and predictions, training rows first."""
+    n = len(numbers)
+    m = len(together.inputs) - n
     known = np.zeros(m, dtype=int)
     if other_targets is not None:
         given = np.asarray(other_targets).reshape(-1)
@@ -168,22 +197,20 @@ def _together(
             odd = given[~matches.any(axis=1)][0]
             raise InputError("other_targets", odd, f"the classes of training, {list(classes)}")
         known = matches.argmax(axis=1)
-    predictions = _predicted(both.outputs, len(classes))
-    return both, Rows(
+    return Rows(
         np.arange(n),
         n + np.arange(m),
         np.concatenate([numbers, known]),
-        predictions,
+        _predicted(together.outputs, len(classes), cut),
         other_targets is not None,
     )
 
 
-def _predicted(outputs: Array, n_classes: int) -> Array:
+def _predicted(outputs: Array, n_classes: int, cut: _Cut) -> Array:
     """Class numbers from a model's outputs: one column of scores or probabilities, or one per class."""
     columns = outputs.shape[1]
     if columns == 1 and n_classes == 2:
-        inside = bool((outputs >= 0).all() and (outputs <= 1).all())
-        return (outputs[:, 0] > (0.5 if inside else 0.0)).astype(int)  # probabilities are cut at one half
+        return np.asarray(outputs[:, 0] > cut.at).astype(int)
     if columns != n_classes:
         raise InputError(
             "model", f"{columns} outputs", f"one output per class, {n_classes}, or one score for two"
@@ -223,8 +250,13 @@ def _contexts(
     )
 
 
-def _notes(layer: RectifiedLayer, n_classes: int, train_error: float) -> list[str]:
+def _notes(layer: RectifiedLayer, n_classes: int, train_error: float, cut: _Cut) -> list[str]:
     """Why the distance to the limit is unknown."""
+    if cut.fitted and n_classes == 2:
+        return [
+            f"the output approximates the labels and is cut at {cut.at:g}; training of this kind stops at the labels, "
+            "so it has no limit of maximum margin"
+        ]
     if n_classes > 2:
         return ["the distance to the limit is measured for two classes only"]
     if layer.weights is None:

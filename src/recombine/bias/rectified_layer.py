@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ SAME = 1e-3
 """Relative error up to which weights are those that produced the activities."""
 NO_BIAS = 1e-5
 """Biases up to this share of the largest activity are rounding: the layer has none."""
-SATURATED = 1e-6
-"""Probabilities closer than this to 0 or 1 do not tell the score behind them."""
+SATURATED = 1e-4
+"""Single probabilities closer than this to 0 or 1 do not tell the score behind them, in single precision."""
+TINY = 1e-30
+"""Of several probabilities, each is as precise as any number of its size, down to this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,32 +83,22 @@ def read_layer(
     """
     adapted = as_model(model, inputs)
     rows = _as_rows(adapted)
+    chain = adapted.weights() or {}
     activities, outputs = _activities(adapted)
-    found = _rectified_layers(adapted.layers, activities, rows, outputs)
-    if layer is not None:
-        if layer not in activities:
-            raise InputError("layer", layer, f"one of {', '.join(adapted.layers) or 'none'}")
-        if layer not in found:
-            raise InputError(
-                "layer", layer, "a layer of rectified units (never negative, and silent at times)"
-            )
-    elif not found:
-        shown = ", ".join(adapted.layers[:8]) or "none that can be read"
-        raise InputError(
-            "model",
-            f"layers {shown}",
-            "a hidden layer of rectified units (never negative, and silent at times)",
-        )
-    chosen = found[-1] if layer is None else layer
+    activities |= _rectified_in_passing(activities, chain)
+    found = _rectified_layers(activities, chain, rows, outputs)
+    chosen = _chosen(layer, found, activities, adapted)
+    own = activities[chosen]
     before = found[: found.index(chosen)]
-    received = _flat(activities[before[-1]]) if before else rows
+    link = _incoming(chain, [*_earlier(activities, chosen), rows], own)
     notes = list(dict.fromkeys(adapted.notes))
-    if before:
-        notes.append(f"the model has {len(before) + 1} rectified layers; {chosen!r}, the last, is compared")
-    own = _flat(activities[chosen])
-    weights = _weights(adapted, chosen, received, own, outputs)
+    if len(found) > 1:
+        which = "the last, is" if chosen == found[-1] else "as asked for, is"
+        notes.append(f"the model has {len(found)} rectified layers; {chosen!r}, {which} compared")
+    received = link.received if link else activities[before[-1]] if before else rows
+    weights = _readout(chain, link, activities, own, outputs) if link else None
     if constant is None:
-        constant = weights is None or _has_biases(weights, own)
+        constant = link is None or bool(np.abs(link.bias).max() > NO_BIAS * float(own.max()))
     if constant:
         received = np.concatenate([received, np.ones((len(received), 1))], axis=1)
     elif weights is not None:
@@ -113,8 +106,18 @@ def read_layer(
     return RectifiedLayer(chosen, len(before), received, own, outputs, weights, tuple(notes), constant)
 
 
-def _has_biases(weights: LayerWeights, activities: Array) -> bool:
-    return bool(np.abs(weights.incoming[-1]).max() > NO_BIAS * float(activities.max()))
+def _chosen(layer: str | None, found: Sequence[str], activities: Mapping[str, Array], model: Model) -> str:
+    if layer is not None and layer not in activities:
+        raise InputError("layer", layer, f"one of {', '.join(model.layers) or 'none'}")
+    if layer in found:
+        return str(layer)
+    expected = "a layer of rectified units (never negative, and silent at times)"
+    if layer is not None:
+        raise InputError("layer", layer, expected)
+    if not found:
+        shown = ", ".join(model.layers[:8]) or "none that can be read"
+        raise InputError("model", f"layers {shown}", expected.replace("a layer", "a hidden layer"))
+    return found[-1]
 
 
 def _as_rows(model: Model) -> Array:
@@ -128,9 +131,9 @@ def _activities(model: Model) -> tuple[dict[str, Array], Array]:
     pieces: dict[str, list[Array]] = {name: [] for name in model.layers}
     outputs = []
     for chunk in model.run(model.layers):
-        outputs.append(np.asarray(chunk.outputs, dtype=np.float64).reshape(len(chunk.outputs), -1))
+        outputs.append(_flat(chunk.outputs))
         for name in model.layers:
-            pieces[name].append(np.asarray(chunk.activities[name], dtype=np.float64))
+            pieces[name].append(_flat(chunk.activities[name]))
     both = {name: np.concatenate(own) for name, own in pieces.items()}
     together = np.concatenate(outputs)
     if not np.isfinite(together).all():
@@ -138,15 +141,44 @@ def _activities(model: Model) -> tuple[dict[str, Array], Array]:
     return both, together
 
 
+def _earlier(activities: Mapping[str, Array], name: str) -> list[Array]:
+    """Activities of the layers before one, nearest first."""
+    names = list(activities)
+    return [activities[one] for one in reversed(names[: names.index(name)])]
+
+
+def _rectified_in_passing(activities: Mapping[str, Array], chain: Mapping[str, Array]) -> dict[str, Array]:
+    """Dense layers whose outputs are rectified by a function rather than by a layer, with their rectified outputs."""
+    found = {}
+    for name, following in pairwise(chain):
+        if name not in activities or following not in activities:
+            continue
+        own, after, matrix = activities[name], activities[following], chain[following]
+        if not (own < 0).any() or matrix.ndim > 2 or len(matrix) != own.shape[1]:
+            continue
+        rectified = np.maximum(own, 0)
+        if any(one.shape == rectified.shape and np.allclose(one, rectified) for one in activities.values()):
+            continue  # a layer does it
+        if _constant(after - rectified @ matrix, after) and not _constant(after - own @ matrix, after):
+            found[name] = rectified
+    return found
+
+
+def _constant(left: Array, of: Array) -> bool:
+    """Whether what a readout leaves of a layer is the same for every row: its bias."""
+    return bool(np.abs(left - left.mean(axis=0)).max() <= SAME * max(1.0, float(np.abs(of).max())))
+
+
 def _rectified_layers(
-    names: Sequence[str], activities: dict[str, Array], rows: Array, outputs: Array
+    activities: Mapping[str, Array], chain: Mapping[str, Array], rows: Array, outputs: Array
 ) -> list[str]:
-    """Rectified layers; not the outputs, nor layers that pass on the inputs or another layer, as dropout does."""
-    found: list[str] = []
+    """Rectified layers: behind weights, not the outputs, and no layer that only passes on or pools another one."""
+    names, found = list(activities), []
+    first = next((number for number, name in enumerate(names) if name in chain), 0)
     known = [rows, outputs]
-    for name in names:
-        own = _flat(activities[name])
-        if _rectified(own) and not any(own.shape == one.shape and np.array_equal(own, one) for one in known):
+    for name in names[first:]:
+        own = activities[name]
+        if _rectified(own) and not any(_passes_on(own, one) for one in known):
             found.append(name)
             known.append(own)
     return found
@@ -156,30 +188,78 @@ def _rectified(activity: Array) -> bool:
     return bool((activity >= 0).all() and np.mean(activity == 0) >= MIN_SILENT and (activity > 0).any())
 
 
+def _passes_on(own: Array, before: Array) -> bool:
+    """Whether a layer only repeats, selects or averages values of another: dropout, flattening, pooling."""
+    if own.shape == before.shape and np.array_equal(own, before):
+        return True
+    if own.shape[1] >= before.shape[1]:
+        return False
+    some = np.linspace(0, len(own) - 1, min(len(own), 20)).astype(int)
+    if all(np.isin(own[row], before[row]).all() for row in some):
+        return True
+    return bool(np.allclose(own[some].mean(axis=1), before[some].mean(axis=1), rtol=SAME))
+
+
 def _flat(array: Array) -> Array:
     return np.asarray(array, dtype=np.float64).reshape(len(array), -1)
 
 
-def _weights(model: Model, layer: str, received: Array, own: Array, outputs: Array) -> LayerWeights | None:
-    """Weights of the last two dense layers, biases last, if they reproduce the layer's activities and the outputs."""
-    chain = model.weights()
-    if chain is None or len(chain) < 2:
-        return None
-    incoming, outgoing = list(chain.values())[-2:]
-    if incoming.shape != (received.shape[1], own.shape[1]) or len(outgoing) != own.shape[1]:
-        return None
-    incoming, outgoing = incoming.astype(np.float64), outgoing.astype(np.float64)
-    before = received @ incoming
+@dataclass(frozen=True, eq=False)
+class _Incoming:
+    """The weights that produced a layer, and what they were applied to."""
+
+    name: str
+    matrix: Array
+    bias: Array
+    received: Array
+
+
+def _incoming(chain: Mapping[str, Array], candidates: Sequence[Array], own: Array) -> _Incoming | None:
+    """The dense layer that reproduces the activities from the inputs or from an earlier layer, such as a scaler's."""
     on = own > 0
-    # Where a unit is on, its activity is its input plus its bias; a unit that is never on has none to find.
-    bias = np.where(on.any(axis=0), ((own - before) * on).sum(axis=0) / np.maximum(on.sum(axis=0), 1), 0.0)
-    rebuilt = np.maximum(before + bias, 0) * on
-    if np.abs(rebuilt - own).max() > SAME * float(np.abs(own).max()):
+    for name, matrix in chain.items():
+        for received in candidates:
+            if matrix.shape != (received.shape[1], own.shape[1]):
+                continue
+            before = received @ matrix.astype(np.float64)
+            # Where a unit is on, its activity is its input plus its bias; a unit that is never on has none to find.
+            bias = ((own - before) * on).sum(axis=0) / np.maximum(on.sum(axis=0), 1)
+            rebuilt = np.maximum(before + bias, 0) * on
+            if np.abs(rebuilt - own).max() <= SAME * float(np.abs(own).max()):
+                return _Incoming(name, matrix.astype(np.float64), bias, received)
+    return None
+
+
+def _readout(
+    chain: Mapping[str, Array], link: _Incoming, activities: Mapping[str, Array], own: Array, outputs: Array
+) -> LayerWeights | None:
+    """The weights around a layer, if the one behind it is the last of the chain and explains the outputs."""
+    names = list(chain)
+    if names.index(link.name) != len(names) - 2:
         return None
-    output_bias = _output_bias(own @ outgoing, outputs)
-    if output_bias is None:
+    outgoing = chain[names[-1]].astype(np.float64)
+    if outgoing.shape[0] != own.shape[1]:
         return None
-    return LayerWeights(np.concatenate([incoming, bias[None]]), outgoing, output_bias)
+    readout = own @ outgoing
+    scores = activities.get(names[-1])
+    if scores is not None and scores.shape == readout.shape and _same_order(scores, outputs):
+        left = scores - readout
+        bias = left.mean(axis=0) if _constant(left, scores) else None
+    else:
+        bias = _output_bias(readout, outputs)
+    if bias is None:
+        return None
+    return LayerWeights(np.concatenate([link.matrix, link.bias[None]]), outgoing, bias)
+
+
+def _same_order(scores: Array, outputs: Array) -> bool:
+    """Whether outputs are scores passed through something that keeps their order, as probabilities are."""
+    if scores.shape != outputs.shape:
+        return False
+    if scores.shape[1] > 1:
+        rows = np.arange(len(scores))
+        return bool((outputs[rows, scores.argmax(axis=1)] == outputs.max(axis=1)).all())
+    return bool((np.diff(outputs[np.argsort(scores[:, 0]), 0]) >= 0).all())
 
 
 def _output_bias(readout: Array, outputs: Array) -> Array | None:
@@ -191,22 +271,23 @@ def _output_bias(readout: Array, outputs: Array) -> Array | None:
         left = (scores - readout)[usable]
         if scores is not outputs and left.shape[1] > 1:
             left = left - left.mean(axis=1, keepdims=True)  # log-probabilities leave a constant per row open
-        spread = float(np.abs(left - left.mean(axis=0)).max())
-        if spread <= SAME * max(1.0, float(np.abs(readout[usable]).max())):
+        if _constant(left, readout[usable]):
             return np.asarray(left.mean(axis=0))
     return None
 
 
 def _scores_behind(outputs: Array, columns: int) -> list[Array]:
-    """The outputs themselves, and the scores behind them if they are probabilities; not finite where saturated."""
+    """The outputs themselves, and the scores behind (log-)probabilities; not finite where saturated."""
+    if columns > 1 and (outputs <= 0).all() and np.allclose(np.exp(outputs).sum(axis=1), 1, rtol=SAME):
+        return [outputs, outputs.copy()]
     if not ((outputs >= 0).all() and (outputs <= 1).all()):
         return [outputs]
-    logs = np.log(np.maximum(outputs, 1e-300))
+    logs = np.log(np.maximum(outputs, TINY))
     if outputs.shape[1] > 2 or columns == 2:
-        return [outputs, np.where((outputs > SATURATED).all(axis=1, keepdims=True), logs, np.nan)]
+        return [outputs, np.where((outputs > TINY).all(axis=1, keepdims=True), logs, np.nan)]
     first = outputs[:, -1:]  # of the second class
     inside = (first > SATURATED) & (first < 1 - SATURATED)
-    return [outputs, np.where(inside, logs[:, -1:] - np.log(np.maximum(1 - first, 1e-300)), np.nan)]
+    return [outputs, np.where(inside, logs[:, -1:] - np.log(np.maximum(1 - first, TINY)), np.nan)]
 
 
 def as_labels(targets: Any, rows: int) -> tuple[Array, Sequence[Any]]:

@@ -120,8 +120,8 @@ class _Perceptron:
         self._estimator = estimator
         known = all(hasattr(estimator, name) for name in ("coefs_", "intercepts_", "out_activation_"))
         count = len(estimator.coefs_) - 1 if known else 0
-        prefix = "" if not {f"hidden{n}" for n in range(count)} & set(taken) else "mlp."
-        self.names = tuple(f"{prefix}hidden{number}" for number in range(count))
+        self._prefix = "" if not {f"hidden{n}" for n in range(count)} & set(taken) else "mlp."
+        self.names = tuple(f"{self._prefix}hidden{number}" for number in range(count))
 
     def hidden(self, rows: Any) -> dict[str, np.ndarray]:
         return dict(zip(self.names, self._layers(rows), strict=False))
@@ -142,7 +142,7 @@ class _Perceptron:
             return {}
         last = len(self._estimator.coefs_) - 1
         return {
-            "output" if number == last else f"hidden{number}": np.array(matrix, dtype=np.float64)
+            "output" if number == last else f"{self._prefix}hidden{number}": np.array(matrix, dtype=np.float64)
             for number, matrix in enumerate(self._estimator.coefs_)
         }
 
