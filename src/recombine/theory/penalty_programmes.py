@@ -67,12 +67,17 @@ def min_diagonal_penalty(
         with np.errstate(over="ignore"):
             return float((half_a * np.exp(u) + half_b * np.exp(-u)).sum() - aims @ nu)
 
+    def coefficients(u: Array) -> Array:
+        near = np.clip(u, -1, 1)  # where the difference of exponentials would lose its digits
+        small = (half_a - half_b) * np.cosh(near) + (half_a + half_b) * np.sinh(near)
+        return np.where(u == near, small, half_a * np.exp(u) - half_b * np.exp(-u))
+
     nu, u = np.zeros(len(aims)), np.zeros(rows.shape[1])
-    goal = 1e-14 * max(1.0, float(np.abs(aims).max(initial=0.0)))
+    goal = 1e-14 * float(np.abs(aims).max(initial=0.0))
     last, steps = np.inf, 0
-    while steps < _STEPS:
+    while steps < _STEPS and len(aims):
         up, down = half_a * np.exp(u), half_b * np.exp(-u)
-        gradient = rows @ (up - down) - aims
+        gradient = rows @ coefficients(u) - aims
         off = float(np.abs(gradient).max(initial=0.0))
         step = -_solved((rows * (up + down)) @ rows.T, gradient)
         along, slope, value = rows.T @ step, float(gradient @ step), dual(u, nu)
@@ -88,13 +93,12 @@ def min_diagonal_penalty(
         if np.abs(u).max() > _MAX_EXPONENT:
             raise _infeasible(y)
     beta = np.zeros(x.shape[1])
-    beta[moving] = half_a * np.exp(u) - half_b * np.exp(-u)
-    residual = _residual(x, beta, y)
-    if not residual <= 1e-6:  # targets may need a sign that weights on one side only cannot reach
+    beta[moving] = coefficients(u)
+    if not _met(x, beta, y):  # targets may need a sign that weights on one side only cannot reach
         raise _infeasible(y)
     at_start = penalty.value(penalty.coefficients(np.zeros(len(penalty.A))))
     objective = float((penalty.value(beta) - at_start)[moving].sum())
-    return Solution(beta, residual, objective, steps)
+    return Solution(beta, _residual(x, beta, y), objective, steps)
 
 
 def _solved(hessian: Array, gradient: Array) -> Array:
@@ -123,13 +127,13 @@ def min_l1(inputs: Float[Array, "rows features"], targets: Float[Array, " rows"]
     from scipy.optimize import linprog
 
     x, y = _checked(inputs, targets)
-    scale = float(np.abs(y).max()) or 1.0
+    rows, aims = x / _size(x), y / _size(y)
     found = linprog(
-        np.ones(2 * x.shape[1]), A_eq=np.hstack([x, -x]), b_eq=y / scale, bounds=(0, None), method="highs"
+        np.ones(2 * x.shape[1]), A_eq=np.hstack([rows, -rows]), b_eq=aims, bounds=(0, None), method="highs"
     )
     if found.x is None:
         raise _infeasible(y)
-    beta = scale * (found.x[: x.shape[1]] - found.x[x.shape[1] :])
+    beta = _size(y) / _size(x) * (found.x[: x.shape[1]] - found.x[x.shape[1] :])
     return Solution(beta, _residual(x, beta, y), float(np.abs(beta).sum()), int(found.nit))
 
 
@@ -164,10 +168,9 @@ def min_l2(
     root = np.sqrt(size)
     change = np.linalg.lstsq(x * root, y - x @ origin, rcond=None)[0]
     beta = origin + root * change
-    residual = _residual(x, beta, y)
-    if residual > 1e-6:
+    if not _met(x, beta, y):
         raise _infeasible(y)
-    return Solution(beta, residual, float((change**2).sum()))
+    return Solution(beta, _residual(x, beta, y), float((change**2).sum()))
 
 
 def min_group_norm(
@@ -212,11 +215,11 @@ def min_group_norm(
     # Variables: for every feature its bound t, then its coefficient in each task.
     T, constant = len(tasks), np.sqrt((given**2).sum(axis=0))
     width = 1 + T
-    scale = max(float(np.abs(y).max()) for _, y in tasks) or 1.0
+    unit, scale = max(_size(x) for x, _ in tasks), max(_size(y) for _, y in tasks)
     equalities, aims = [], []
     for task, (x, y) in enumerate(tasks):
         block = sparse.lil_matrix((len(y), features * width))
-        block[:, 1 + task :: width] = x
+        block[:, 1 + task :: width] = x / unit
         equalities.append(block.tocsc())
         aims.append(y / scale)
     cone = 2 + T  # (t, coefficients, norm of what is known)
@@ -224,7 +227,7 @@ def min_group_norm(
         sparse.eye(features), sparse.vstack([-sparse.eye(width), sparse.csc_matrix((1, width))])
     )
     offsets = np.zeros((features, cone))
-    offsets[:, -1] = constant / scale
+    offsets[:, -1] = constant * unit / scale
     problem = (
         sparse.csc_matrix((features * width, features * width)),
         np.tile(np.eye(width)[0], features),
@@ -238,7 +241,7 @@ def min_group_norm(
     found = clarabel.DefaultSolver(*problem, cones, settings).solve()
     if str(found.status) not in ("Solved", "AlmostSolved"):
         raise InputError("targets", str(found.status), "targets that the inputs can produce")
-    beta = scale * np.asarray(found.x).reshape(features, width)[:, 1:].T
+    beta = scale / unit * np.asarray(found.x).reshape(features, width)[:, 1:].T
     residual = max(_residual(x, b, y) for (x, y), b in zip(tasks, beta, strict=True))
     objective = float(np.sqrt((beta**2).sum(axis=0) + constant**2).sum())
     return Solution(beta, residual, objective, int(found.iterations))
@@ -262,8 +265,22 @@ def _independent_rows(x: Array, y: Array) -> tuple[Array, Array]:
     return rows[:rank], aims
 
 
+def _size(array: Array) -> float:
+    """The largest entry: solvers work in units of it, since their tolerances are absolute."""
+    return float(np.abs(array).max(initial=0.0)) or 1.0
+
+
 def _residual(x: Array, beta: Array, y: Array) -> float:
-    return float(np.abs(x @ beta - y).max() / max(float(np.abs(y).max()), 1e-300))
+    """The largest deviation over the largest target; if all targets are zero, over what has to cancel."""
+    largest = float(np.abs(y).max(initial=0.0)) or float((np.abs(x) @ np.abs(beta)).max(initial=0.0)) or 1.0
+    return float(np.abs(x @ beta - y).max(initial=0.0) / largest)
+
+
+def _met(x: Array, beta: Array, y: Array) -> bool:
+    """Whether coefficients meet the targets, as far as sums of this size can be told from them."""
+    off = float(np.abs(x @ beta - y).max(initial=0.0))
+    terms = float((np.abs(x) @ np.abs(beta)).max(initial=0.0))
+    return off <= max(1e-6 * float(np.abs(y).max(initial=0.0)), 1e-12 * terms)
 
 
 def _infeasible(y: Array) -> InputError:

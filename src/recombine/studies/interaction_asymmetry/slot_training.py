@@ -27,7 +27,13 @@ def penalties(alpha: float, beta: float, steps: int) -> tuple[Penalty, ...]:
 
 
 def slot_recipe(
-    steps: int, *, alpha: float = 0.0, beta: float = 0.0, error_weight: float = 1.0, batch: int = 64
+    steps: int,
+    *,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    error_weight: float = 1.0,
+    batch: int = 64,
+    peak: float = PEAK,
 ) -> Recipe:
     """Adam with a short warm-up and cosine decay, and the squared error summed over the image.
 
@@ -40,7 +46,7 @@ def slot_recipe(
     return Recipe(
         steps=steps,
         batch=batch,
-        optimiser=adam(PEAK),
+        optimiser=adam(peak),
         schedule=Schedule("cosine", warmup=max(1, min(300, steps // 10))),
         loss=Part(summed_squared_error, **weight),
         penalties=chosen,
