@@ -135,6 +135,21 @@ def test_the_search_finds_the_factor_that_helps():
         (lambda: rescaled_rate(0.1, 0.0, 2), "factor: got 0.0"),
         (lambda: search_rescaling(net(), None, None, X, X[:3]), "as many inputs as targets"),
         (lambda: search_rescaling(net(), None, None, X, X, validation=1.5), "validation: got 1.5"),
+        (lambda: search_rescaling(net(), None, None, X, X, factors=[{"hidden0": 1.0}]), "positive numbers, one"),
+        (lambda: search_rescaling(net(), lambda *_: None, None, X, X), "finetune: got None, expected a function"),
+        (
+            lambda: search_rescaling(net(), lambda model, *_: model, lambda *_: np.nan, X, X),
+            "validate: got 'no finite loss'",
+        ),
+        (lambda: rescale(net(), 1e39), "factor: got 1e\\+39, expected a factor that leaves weights within"),
+        (lambda: rescale(nn.Linear(2, 1), 1e-46), "factor: got 1e-46, expected a factor that leaves weights"),
+        (lambda: rescale(net(), 0.5, inputs=np.full((4, 5), np.nan)), "inputs: got 'NaN or infinity'"),
+        (lambda: rescale(nn.Linear(2, 1), 0.5, inputs=[[np.nan, 1.0]]), "inputs: got 'NaN or infinity'"),
+        (lambda: rescale(net(), 0.5, readout="keep", head="fc"), "head: got 'fc', expected a stage with weights"),
+        (
+            lambda: rescale(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), 0.5, readout="keep"),
+            "head: got '1 .LayerNorm., the last module with parameters', expected the name of the readout",
+        ),
     ],
 )
 def test_wrong_input_gets_one_line(make, message):
@@ -158,3 +173,30 @@ def test_nan_weights_of_jax_nets_are_refused():
 
 def test_a_rescaling_that_diverges_is_not_the_best():
     assert RescalingSearch((1.0, 0.1), np.array([[0.5, 0.5], [np.nan, np.nan]])).best == 1.0
+
+
+def test_a_head_that_was_defined_first_is_named():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(8, 1)
+            self.body = nn.Linear(5, 8)
+
+        def forward(self, x):
+            return self.fc(torch.relu(self.body(x)))
+
+    module = Net()
+    kept = rescale(module, 0.5, readout="keep", head="fc")
+    assert torch.equal(kept.fc.weight, module.fc.weight)
+    assert torch.equal(kept.body.weight, 0.5 * module.body.weight)
+    plain = net()
+    first = rescale(plain, 0.5, readout="keep", head="hidden0")
+    assert jnp.array_equal(weights(first.stages[0][1])[0], weights(plain.stages[0][1])[0])
+
+
+def test_statistics_behind_an_embedding():
+    module = nn.Sequential(nn.Embedding(5, 4), nn.Flatten(), nn.BatchNorm1d(8), nn.Linear(8, 1))
+    tokens = np.random.default_rng(0).integers(5, size=(64, 2))
+    smaller = rescale(module, 0.5, inputs=tokens)
+    expected = 0.5 * module[0].weight.detach()[tokens].reshape(64, 8).mean(dim=0)
+    torch.testing.assert_close(smaller[2].running_mean, expected)

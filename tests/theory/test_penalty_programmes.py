@@ -191,3 +191,40 @@ def test_a_sign_that_the_weights_cannot_reach_is_infeasible():
     one_sided = DiagonalWeights(np.ones(3), np.ones(3), np.zeros(3), np.zeros(3)).penalty()
     with pytest.raises(InputError, match="targets"):
         min_diagonal_penalty(np.eye(3)[:1], np.array([-1.0]), one_sided)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+def test_units_of_inputs_and_targets_do_not_matter(problem, unit):
+    x, y, _ = problem
+    for solve in (min_l1, min_l2, lambda x, y: min_group_norm([x], [y])):
+        once = solve(x, y).coefficients
+        np.testing.assert_allclose(solve(unit * x, y).coefficients * unit, once, atol=1e-8)
+        np.testing.assert_allclose(solve(x, unit * y).coefficients / unit, once, atol=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e-6])
+def test_small_targets_are_in_the_lazy_limit(problem, unit):
+    x, y, _ = problem
+    penalty = DiagonalWeights.constant(30, w=1.0, v=1.0).penalty()
+    found = min_diagonal_penalty(x, unit * y, penalty)
+    np.testing.assert_allclose(found.coefficients / unit, min_l2(x, y).coefficients, atol=1e-5)
+    assert found.residual < 1e-9
+
+
+def test_targets_of_zero_take_back_what_was_learned(problem):
+    x, y, aux = problem
+    zero = np.zeros(len(y))
+    start = DiagonalWeights.constant(30, w=1e-3, v=1e-3).trained_to(aux)
+    for found in (min_diagonal_penalty(x, zero, start.penalty()), min_l2(x, zero, start=aux)):
+        assert found.residual < 1e-9
+        assert np.abs(x @ found.coefficients).max() < 1e-9 * np.abs(x @ aux).max()
+
+
+def test_inputs_of_zero_change_nothing():
+    zero = np.zeros((3, 4))
+    start = DiagonalWeights.constant(4, w=0.1, v=0.1).trained_to(np.arange(4.0))
+    np.testing.assert_allclose(
+        min_diagonal_penalty(zero, np.zeros(3), start.penalty()).coefficients, np.arange(4.0), atol=1e-12
+    )
+    for solve in (min_l1, min_l2, lambda x, y: min_group_norm([x], [y])):
+        np.testing.assert_allclose(solve(zero, np.zeros(3)).coefficients, 0, atol=1e-9)

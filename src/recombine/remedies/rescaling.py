@@ -27,6 +27,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from recombine.errors import InputError
 from recombine.models.dispatch import is_torch
+from recombine.models.model_outputs import to_numpy
 from recombine.nets import Net
 from recombine.nets.layers.dense import uniform_fan_in
 from recombine.nets.stages import observe, trainable
@@ -45,6 +46,7 @@ def rescale(
     factor: float | Mapping[str, float],
     *,
     readout: Readout = "rescale",
+    head: str | None = None,
     inputs: Any = None,
     key: PRNGKeyArray | int | None = None,
 ) -> Any:
@@ -56,6 +58,7 @@ def rescale(
     - `factor`: one for all layers, or a mapping from stages (for PyTorch, beginnings of parameter names) to factors;
         what it does not name keeps its weights.
     - `readout`: what happens to the last layer: rescaled like the rest, kept, or drawn anew (and rescaled).
+    - `head`: the name of that layer; by default the last one with weights in the order of the model's definition.
     - `inputs`: a batch on which running statistics of batch normalisation are measured again; by default they are kept.
     - `key`: for a new readout: a JAX key, or a seed for a PyTorch module.
 
@@ -76,13 +79,13 @@ def rescale(
     if is_torch(model):
         from recombine.remedies.torch.rescaling import rescale as torch_rescale
 
-        return torch_rescale(model, factor, readout=readout, inputs=inputs, key=key)
+        return torch_rescale(model, factor, readout=readout, head=head, inputs=inputs, key=key)
     if not isinstance(model, eqx.Module):
         raise InputError("model", type(model).__name__, "an Equinox module or a PyTorch module")
     if isinstance(model, Net):
-        changed: Any = _rescaled_net(model, factor, readout, key)
-        return changed if inputs is None else _with_statistics(changed, jnp.asarray(inputs))
-    if isinstance(factor, Mapping) or readout != "rescale" or inputs is not None:
+        changed: Any = _rescaled_net(model, factor, readout, head, key)
+        return changed if inputs is None else _with_statistics(changed, jnp.asarray(finite_batch(inputs)))
+    if isinstance(factor, Mapping) or readout != "rescale" or head or inputs is not None:
         raise InputError("model", type(model).__name__, "a `recombine.nets.Net`, whose layers have names")
     return _times(model, float(factor))
 
@@ -95,6 +98,16 @@ def check_factor(factor: Any) -> None:
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not (np.isfinite(value) and value > 0):
             raise InputError("factor", value, "a positive number")
+
+
+def finite_batch(inputs: Any) -> np.ndarray:
+    """Inputs for running statistics; an `InputError` unless they are numbers, in rows, and finite."""
+    rows = to_numpy(inputs)
+    if not rows.ndim or not len(rows) or rows.dtype.kind not in "fiub":
+        raise InputError("inputs", f"{rows.dtype} of shape {rows.shape}", "a batch of numbers (rows, ...)")
+    if not np.isfinite(rows).all():
+        raise InputError("inputs", "NaN or infinity", "finite numbers")
+    return rows
 
 
 def rescaled_rate(rate: float, factor: float, layers: int) -> float:
@@ -117,11 +130,24 @@ def _times(tree: PyTree, factor: float) -> PyTree:
     trained, rest = eqx.partition(tree, trainable(tree))
     if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(trained)):
         raise InputError("model", "NaN or infinite weights", "finite weights")
-    return eqx.combine(jax.tree.map(lambda w: factor * w, trained), rest)
+    scaled = jax.tree.map(lambda w: factor * w, trained)
+    for before, after in zip(jax.tree.leaves(trained), jax.tree.leaves(scaled), strict=True):
+        if not bool(jnp.isfinite(after).all()) or bool(before.any() and not after.any()):
+            raise out_of_range(factor)
+    return eqx.combine(scaled, rest)
+
+
+def out_of_range(factor: float) -> InputError:
+    """What to say if a factor makes weights infinite or zero."""
+    return InputError("factor", factor, "a factor that leaves weights within the range of their precision")
 
 
 def _rescaled_net(
-    net: Net, factor: float | Mapping[str, float], readout: Readout, key: PRNGKeyArray | int | None
+    net: Net,
+    factor: float | Mapping[str, float],
+    readout: Readout,
+    head: str | None,
+    key: PRNGKeyArray | int | None,
 ) -> Net:
     names = list(net.names)
     weighted = [name for name, stage in net.stages if jax.tree.leaves(eqx.filter(stage, trainable(stage)))]
@@ -134,7 +160,9 @@ def _rescaled_net(
         factors = {name: float(factor.get(name, 1.0)) for name in names}
     else:
         factors = dict.fromkeys(names, float(factor))
-    last = weighted[-1]
+    if head is not None and head not in weighted:
+        raise InputError("head", head, f"a stage with weights: {', '.join(weighted)}")
+    last = weighted[-1] if head is None else head
     changed = []
     for name, stage in net.stages:
         if name == last and readout == "keep":
@@ -243,6 +271,8 @@ def search_rescaling(
     if isinstance(factors, str) or not isinstance(factors, Sequence | np.ndarray) or not len(factors):
         raise InputError("factors", factors, "a list of positive numbers")
     for factor in factors:
+        if isinstance(factor, Mapping):
+            raise InputError("factors", factor, "positive numbers, one for all layers each")
         check_factor(factor)
     x, y = np.asarray(inputs), np.asarray(targets)
     if len(x) != len(y) or len(x) < 4:
@@ -259,5 +289,9 @@ def search_rescaling(
         train, test = order[held:], order[:held]
         for i, factor in enumerate(factors):
             trained = finetune(rescale(model, factor, **options), x[train], y[train])
+            if trained is None:
+                raise InputError("finetune", None, "a function that returns the finetuned model")
             losses[i, repeat] = float(validate(trained, x[test], y[test]))
+    if not np.isfinite(losses).any():
+        raise InputError("validate", "no finite loss", "a finite loss for at least one factor")
     return RescalingSearch(tuple(map(float, factors)), losses)

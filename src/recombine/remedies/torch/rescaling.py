@@ -17,6 +17,7 @@ def rescale(
     factor: float | Mapping[str, float],
     *,
     readout: Literal["rescale", "keep", "reset"] = "rescale",
+    head: str | None = None,
     inputs: Any = None,
     key: Any = None,
 ) -> nn.Module:
@@ -26,8 +27,10 @@ def rescale(
 
     - `factor`: one for all parameters, or a mapping from beginnings of parameter names (`"layer1"`) to factors; what it
         does not name keeps its weights.
-    - `readout`: what happens to the last module with parameters: rescaled like the rest, kept, or drawn anew by its own
+    - `readout`: what happens to the last layer: rescaled like the rest, kept, or drawn anew by its own
         `reset_parameters` (and rescaled).
+    - `head`: the name of that layer (`"fc"`); by default the last module with parameters, in the order in which they
+        were registered, if it is dense or a convolution.
     - `inputs`: a batch on which running statistics of batch normalisation are measured again; by default they are kept.
     - `key`: a seed for a new readout; PyTorch's own random state is not touched.
 
@@ -41,7 +44,7 @@ def rescale(
 
     ```
     """
-    from recombine.remedies.rescaling import check_factor
+    from recombine.remedies.rescaling import check_factor, finite_batch, out_of_range
 
     check_factor(factor)
     changed = copy.deepcopy(model)
@@ -49,26 +52,43 @@ def rescale(
     if not named:
         raise InputError("model", type(model).__name__, "a module with parameters")
     factors = _factors(list(named), factor)
-    owner = next(name.rpartition(".")[0] for name in reversed(named))
-    head: Any = changed.get_submodule(owner)
+    owner = _head(changed, head) if readout != "rescale" or head is not None else ""
     if readout == "reset":
-        if not hasattr(head, "reset_parameters"):
-            raise InputError("readout", type(head).__name__, "a last layer with `reset_parameters`")
+        last: Any = changed.get_submodule(owner)
+        if not hasattr(last, "reset_parameters"):
+            raise InputError("readout", type(last).__name__, "a last layer with `reset_parameters`")
         if isinstance(key, bool) or not isinstance(key, int):
             raise InputError("key", key, "a whole number, the seed of a new readout")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(key)
-            head.reset_parameters()
+            last.reset_parameters()
     elif readout == "keep":
         factors |= {name: 1.0 for name in named if name.rpartition(".")[0] == owner}
     with torch.no_grad():
         for name, parameter in named.items():
             if not torch.isfinite(parameter).all():
                 raise InputError(f"parameter {name!r}", "NaN or infinity", "finite weights")
+            had = bool(parameter.any())
             parameter.mul_(factors[name])
+            if not torch.isfinite(parameter).all() or (had and not parameter.any()):
+                raise out_of_range(factors[name])
     if inputs is not None:
-        _measure_statistics(changed, inputs)
+        _measure_statistics(changed, finite_batch(inputs))
     return changed
+
+
+def _head(model: nn.Module, name: str | None) -> str:
+    """The layer that is kept or drawn anew."""
+    layers = [one.rpartition(".")[0] for one, _ in model.named_parameters()]
+    if name is None:
+        last = model.get_submodule(layers[-1])
+        if isinstance(last, nn.Linear | nn.modules.conv._ConvNd):
+            return layers[-1]
+        found = f"{layers[-1] or 'the module itself'} ({type(last).__name__}), the last module with parameters"
+        raise InputError("head", found, f"the name of the readout: one of {', '.join(dict.fromkeys(layers))}")
+    if name not in layers:
+        raise InputError("head", name, f"a layer with parameters: {', '.join(dict.fromkeys(layers))}")
+    return name
 
 
 def _factors(names: list[str], factor: float | Mapping[str, float]) -> dict[str, float]:
@@ -91,6 +111,7 @@ def _measure_statistics(model: nn.Module, inputs: Any) -> None:
         m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.track_running_stats
     ]
     modes = {module: module.training for module in model.modules()}
+    first = next(model.parameters())
     momenta = {norm: norm.momentum for norm in norms}
     model.eval()
     for norm in norms:
@@ -99,7 +120,8 @@ def _measure_statistics(model: nn.Module, inputs: Any) -> None:
         norm.train()
     try:
         with torch.no_grad():
-            model(torch.as_tensor(inputs, dtype=next(model.parameters()).dtype))
+            rows = torch.as_tensor(inputs, device=first.device)
+            model(rows.to(first.dtype) if rows.is_floating_point() else rows)
     finally:
         for norm, momentum in momenta.items():
             norm.momentum = momentum
