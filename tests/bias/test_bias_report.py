@@ -379,9 +379,11 @@ def torch_net(end, *, functional=False):
             scores = self.last(self.rectifier(self.first(x)))
             if end == "sigmoid":
                 return torch.sigmoid(scores)
-            return {"logits": lambda s: s, "softmax": lambda s: s.softmax(1), "log": lambda s: s.log_softmax(1)}[
-                end
-            ](scores)
+            return {
+                "logits": lambda s: s,
+                "softmax": lambda s: s.softmax(1),
+                "log": lambda s: s.log_softmax(1),
+            }[end](scores)
 
     torch.manual_seed(0)
     net = Net()
@@ -427,7 +429,9 @@ def test_pooling_is_no_hidden_layer_of_its_own(pool):
 def test_outputs_that_approximate_labels_are_cut_midway_between_them(low, high):
     """A net fitted to its labels by squared error overshoots them; its training does not go to a maximum margin."""
     y = np.where(Y > 0, high, low)
-    net = fitted(MLPRegressor(hidden_layer_sizes=(32,), solver="lbfgs", max_iter=3000, alpha=0, random_state=0), X, y)
+    net = fitted(
+        MLPRegressor(hidden_layer_sizes=(32,), solver="lbfgs", max_iter=3000, alpha=0, random_state=0), X, y
+    )
     outputs = net.predict(OTHERS)
     assert outputs.min() < low
     assert outputs.max() > high
@@ -441,6 +445,7 @@ def test_outputs_that_approximate_labels_are_cut_midway_between_them(low, high):
 def test_a_layer_that_was_asked_for_is_not_called_the_last():
     net = fitted(MLPClassifier((12, 12), max_iter=200, random_state=0), X, Y)
     assert any(
-        "'hidden0', as asked for, is" in note for note in implicit_bias_report(net, X, Y, layer="hidden0").notes
+        "'hidden0', as asked for, is" in note
+        for note in implicit_bias_report(net, X, Y, layer="hidden0").notes
     )
     assert any("'hidden1', the last, is" in note for note in implicit_bias_report(net, X, Y).notes)

@@ -135,8 +135,14 @@ def test_the_search_finds_the_factor_that_helps():
         (lambda: rescaled_rate(0.1, 0.0, 2), "factor: got 0.0"),
         (lambda: search_rescaling(net(), None, None, X, X[:3]), "as many inputs as targets"),
         (lambda: search_rescaling(net(), None, None, X, X, validation=1.5), "validation: got 1.5"),
-        (lambda: search_rescaling(net(), None, None, X, X, factors=[{"hidden0": 1.0}]), "positive numbers, one"),
-        (lambda: search_rescaling(net(), lambda *_: None, None, X, X), "finetune: got None, expected a function"),
+        (
+            lambda: search_rescaling(net(), None, None, X, X, factors=[{"hidden0": 1.0}]),
+            "positive numbers, one",
+        ),
+        (
+            lambda: search_rescaling(net(), lambda *_: None, None, X, X),
+            "finetune: got None, expected a function",
+        ),
         (
             lambda: search_rescaling(net(), lambda model, *_: model, lambda *_: np.nan, X, X),
             "validate: got 'no finite loss'",
@@ -145,7 +151,10 @@ def test_the_search_finds_the_factor_that_helps():
         (lambda: rescale(nn.Linear(2, 1), 1e-46), "factor: got 1e-46, expected a factor that leaves weights"),
         (lambda: rescale(net(), 0.5, inputs=np.full((4, 5), np.nan)), "inputs: got 'NaN or infinity'"),
         (lambda: rescale(nn.Linear(2, 1), 0.5, inputs=[[np.nan, 1.0]]), "inputs: got 'NaN or infinity'"),
-        (lambda: rescale(net(), 0.5, readout="keep", head="fc"), "head: got 'fc', expected a stage with weights"),
+        (
+            lambda: rescale(net(), 0.5, readout="keep", head="fc"),
+            "head: got 'fc', expected a stage with weights",
+        ),
         (
             lambda: rescale(nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)), 0.5, readout="keep"),
             "head: got '1 .LayerNorm., the last module with parameters', expected the name of the readout",

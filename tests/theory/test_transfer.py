@@ -91,6 +91,9 @@ def test_phase_diagrams_of_overlap_and_sparsity():
         (lambda: phase_diagram(scales=[1]), "overlaps, active: got 'both or neither'"),
         (lambda: phase_diagram(scales=[1], active=[50]), "active: got 50"),
         (lambda: phase_diagram(scales=[1], active=[5], draws=0), "draws: got 0"),
+        (lambda: phase_diagram(scales=[1], active=[4.5]), "active: got 4.5"),
+        (lambda: phase_diagram(scales=["a"], active=[4]), "scales: got 'a'"),
+        (lambda: phase_diagram(scales=[1], active=[4], n=[8, 12]), "n: got \\[8, 12\\], expected one number"),
         (lambda: phase_diagram(scales=[1], active=[]), "active: got \\[\\]"),
         (lambda: predict_transfer([1.0, 0.0], [0.0, 1.0], 2, initial=0), "initial: got 0"),
         (lambda: predict_transfer([1.0, 0.0], [0.0, 1.0], 2, initial=-1e-3), "initial: got -0.001"),
@@ -112,3 +115,9 @@ def test_scales_that_are_close_have_curves_of_their_own():
 def test_seeds_that_are_none_get_one_line():
     with pytest.raises(InputError, match="seed: got -1, expected a whole number"):
         predict_transfer(np.eye(5)[0], np.eye(5)[0], 4, seed=-1)
+
+
+def test_single_values_are_a_grid_of_one():
+    one = phase_diagram(scales=1.0, active=4, features=60, known=8, n=12, draws=2)
+    several = phase_diagram(scales=[1.0], active=[4], features=60, known=8, n=12, draws=2)
+    assert one.errors.tolist() == several.errors.tolist()

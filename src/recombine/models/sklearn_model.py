@@ -142,7 +142,9 @@ class _Perceptron:
             return {}
         last = len(self._estimator.coefs_) - 1
         return {
-            "output" if number == last else f"{self._prefix}hidden{number}": np.array(matrix, dtype=np.float64)
+            "output" if number == last else f"{self._prefix}hidden{number}": np.array(
+                matrix, dtype=np.float64
+            )
             for number, matrix in enumerate(self._estimator.coefs_)
         }
 

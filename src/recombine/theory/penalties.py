@@ -189,12 +189,16 @@ class DiagonalPenalty:
 
 def finite(name: str, values: object, *, ndim: int) -> np.ndarray:
     """The values as float64; an `InputError` if they are not numbers, not finite or of another dimension."""
+    if hasattr(values, "detach"):  # a PyTorch tensor, of any precision and from any device
+        values = values.detach().cpu().double()
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(name, values, "numbers") from None
+        shown = "rows of different lengths, or no numbers" if isinstance(values, list | tuple) else values
+        raise InputError(name, shown, "numbers") from None
     if array.ndim != ndim or not array.size:
-        raise InputError(name, array.shape, "a vector" if ndim == 1 else f"an array with {ndim} axes")
+        kind = "a vector" if ndim == 1 else f"an array with {ndim} axes"
+        raise InputError(name, array.shape, f"{kind}, not empty")
     if not np.isfinite(array).all():
         raise InputError(name, "NaN or infinity", "finite numbers")
     return array

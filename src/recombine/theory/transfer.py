@@ -256,9 +256,9 @@ class PhaseDiagram:
 
 def phase_diagram(
     *,
-    scales: Sequence[float],
-    overlaps: Sequence[int] | None = None,
-    active: Sequence[int] | None = None,
+    scales: float | Sequence[float],
+    overlaps: int | Sequence[int] | None = None,
+    active: int | Sequence[int] | None = None,
     features: int = 1000,
     known: int = 40,
     n: int = 64,
@@ -284,13 +284,19 @@ def phase_diagram(
     """
     if (overlaps is None) == (active is None):
         raise InputError("overlaps, active", "both or neither", "one of them")
-    axis, values = ("overlap", overlaps) if overlaps is not None else ("active", active)
-    assert values is not None
+    scales = _numbers("scales", scales)
+    if len(_numbers("n", n, whole=True)) > 1:
+        raise InputError("n", n, "one number of rows")
+    _numbers("known", known, whole=True)
+    field, axis = ("overlaps", "overlap") if overlaps is not None else ("active", "active")
+    given: Any = active if overlaps is None else overlaps
+    values = _listed(given)
     for value in values:
-        if not 0 <= value <= known or (axis == "active" and value == 0):
-            raise InputError(axis, value, f"whole numbers up to known, {known}")
-    if not len(values):
-        raise InputError(axis, values, "at least one value")
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not (axis == "active") <= value <= known:
+            raise InputError(field, value, f"whole numbers up to known, {known}")
+    if not values:
+        raise InputError(field, given, "at least one value")
     if features < 2 * known:
         raise InputError("features", features, f"at least twice known, {2 * known}")
     _check_draws(draws)
@@ -310,13 +316,18 @@ def phase_diagram(
         middle = np.median(medians, axis=0)
         grid.append(middle[:-1])
         scratch.append(middle[-1])
-    return PhaseDiagram(axis, tuple(map(int, values)), tuple(scales), np.array(grid), np.array(scratch))
+    return PhaseDiagram(
+        axis, tuple(map(int, values)), tuple(map(float, scales)), np.array(grid), np.array(scratch)
+    )
+
+
+def _listed(given: Any) -> list[Any]:
+    several = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
+    return list(given) if several else [given]
 
 
 def _numbers(name: str, given: Any, *, whole: bool = False) -> list[Any]:
-    values = (
-        list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [given]
-    )
+    values = _listed(given)
     kind = "a positive whole number" if whole else "a positive number"
     for value in values:
         right = isinstance(value, int | np.integer) if whole else isinstance(value, int | float | np.number)

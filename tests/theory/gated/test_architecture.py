@@ -5,7 +5,14 @@ import pytest
 from scipy.optimize import minimize
 
 from recombine.errors import InputError
-from recombine.theory.gated import GatedArchitecture, GatedLayer, solve_architecture
+from recombine.theory.gated import (
+    GatedArchitecture,
+    GatedLayer,
+    GatedRows,
+    min_group_norm_machine,
+    one_against_rest,
+    solve_architecture,
+)
 
 
 def smallest_squared_norm(compute, size, beta, *, starts=6):
@@ -59,13 +66,14 @@ def unit_gates(units=2, contexts=2, on_off=False):
     return GatedArchitecture(D, (first, GatedLayer(1))), compute, units * contexts * D + units
 
 
-def shared_gate(units=3, contexts=2):
+def shared_gate(units=3, contexts=2, on_off=False):
+    first = GatedLayer(units, on_off=on_off, contexts=contexts, shared=True)
+
     def compute(theta):
         w = theta[: units * contexts * D].reshape(units, contexts, D)
         return np.einsum("h,hcd->cd", theta[units * contexts * D :], w).ravel()
 
-    layers = (GatedLayer(units, contexts=contexts, shared=True), GatedLayer(1))
-    return GatedArchitecture(D, layers), compute, units * contexts * D + units
+    return GatedArchitecture(D, (first, GatedLayer(1))), compute, units * contexts * D + units
 
 
 def gated_readout(units=4, contexts=2, readout=2):
@@ -93,6 +101,7 @@ def diagonal(depth):
         (unit_gates(), True),
         (unit_gates(units=3, on_off=True), True),
         (shared_gate(), True),
+        (shared_gate(contexts=1, on_off=True), True),
         (gated_readout(), True),
         (diagonal(2), True),
         (diagonal(3), False),
@@ -210,3 +219,39 @@ def test_inputs_of_another_width_are_refused():
     linear = GatedArchitecture(2, (GatedLayer(1),))
     with pytest.raises(InputError, match="with 2 inputs"):
         solve_architecture(linear, np.eye(3)[:2], np.array([1.0, -1.0]))
+
+
+def test_a_gate_that_all_units_share_may_be_given_once_or_for_every_unit():
+    rng = np.random.default_rng(0)
+    x, labels, on = rng.normal(size=(8, 9)), np.tile([1.0, -1.0], 4), np.ones(8, dtype=bool)
+    for first, gate in (
+        (GatedLayer(3, on_off=True, shared=True), on),
+        (GatedLayer(3, contexts=2, shared=True), rng.integers(0, 2, size=8)),
+    ):
+        architecture = GatedArchitecture(9, (first, GatedLayer(1)))
+        once = solve_architecture(architecture, x, labels, contexts=gate)
+        each = solve_architecture(architecture, x, labels, contexts=np.tile(gate[:, None], 3))
+        assert once.norm == pytest.approx(each.norm)
+        mixed = np.tile(gate[:, None], 3)
+        mixed[0, 1] = not mixed[0, 1]
+        with pytest.raises(InputError, match="contexts: got 'units with different gates'"):
+            solve_architecture(architecture, x, labels, contexts=mixed)
+
+
+def test_tensors_of_any_precision_are_read_and_ragged_rows_are_refused():
+    torch = pytest.importorskip("torch")
+    linear = GatedArchitecture(2, (GatedLayer(1),))
+    x = torch.eye(2, dtype=torch.bfloat16, requires_grad=True)
+    assert solve_architecture(linear, x, np.array([1.0, -1.0])).norm == pytest.approx(2.0)
+    with pytest.raises(InputError, match="inputs: got 'rows of different lengths, or no numbers'"):
+        solve_architecture(linear, [[1.0, 2.0], [3.0]], np.array([1.0, -1.0]))
+    with pytest.raises(InputError, match="an array with 2 axes, not empty"):
+        solve_architecture(linear, np.zeros((0, 2)), np.zeros(0))
+
+
+def test_labels_of_several_kinds_are_refused():
+    rows = GatedRows.of(np.eye(3), np.zeros((3, 1), dtype=int))
+    with pytest.raises(InputError, match="labels: got 'labels of several kinds'"):
+        one_against_rest(rows, [None, 1, "a"])
+    with pytest.raises(InputError, match="cost: got 'a', expected a positive number"):
+        min_group_norm_machine(rows, np.array([1.0, -1.0, 1.0]), kind="soft margin", cost="a")

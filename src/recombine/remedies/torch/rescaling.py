@@ -84,7 +84,9 @@ def _head(model: nn.Module, name: str | None) -> str:
         last = model.get_submodule(layers[-1])
         if isinstance(last, nn.Linear | nn.modules.conv._ConvNd):
             return layers[-1]
-        found = f"{layers[-1] or 'the module itself'} ({type(last).__name__}), the last module with parameters"
+        found = (
+            f"{layers[-1] or 'the module itself'} ({type(last).__name__}), the last module with parameters"
+        )
         raise InputError("head", found, f"the name of the readout: one of {', '.join(dict.fromkeys(layers))}")
     if name not in layers:
         raise InputError("head", name, f"a layer with parameters: {', '.join(dict.fromkeys(layers))}")

@@ -184,7 +184,7 @@ def _two_layers(a: GatedArchitecture) -> ImplicitNorm | None:
     if a.depth != 2 or any(layer.wiring != "full" for layer in a.layers) or a.layers[1].gated:
         return None
     first = a.layers[0]
-    if first.shared and not first.on_off:
+    if first.shared:
         return ImplicitNorm(
             "2 |(beta_c)_c|",
             shape=(first.contexts, a.inputs),

@@ -312,7 +312,10 @@ def check_labels(targets: object, n: int, kind: str) -> Array:
 
 def check_cost(kind: str, cost: float | None) -> float | None:
     """The cost of slack, which a soft margin must have."""
-    if (kind == "soft margin") != (cost is not None) or (cost is not None and not 0 < cost < np.inf):
+    number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool)
+    if (kind == "soft margin") != (cost is not None) or (
+        cost is not None and not (number and 0 < cost < np.inf)
+    ):
         raise InputError("cost", cost, "a positive number with a soft margin, and none otherwise")
     return None if cost is None else float(cost)
 

@@ -71,7 +71,7 @@ def solve_architecture(
     if x.shape[1] != architecture.inputs:
         raise InputError("inputs", x.shape, f"(rows, inputs) with {architecture.inputs} inputs")
     first, readout = architecture.layers[0], architecture.layers[-1]
-    gates = _gates(x, contexts, gated=first.gated)
+    gates = _gates(x, contexts, gated=first.gated, shared=first.shared)
     if readout.gated and architecture.depth == 2:
         found = min_nuclear_norm(
             GatedRows.of(x, gates[:, :1], n_contexts=first.contexts),
@@ -97,13 +97,19 @@ def solve_architecture(
     )
 
 
-def _gates(x: Array, contexts: Any, *, gated: bool) -> Array:
+def _gates(x: Array, contexts: Any, *, gated: bool, shared: bool) -> Array:
+    """`(rows, units)`, or one column for a gate that all units share."""
     if contexts is None:
         if gated:
             raise InputError("contexts", None, "the context of every unit in every row")
         return np.zeros((len(x), 1), dtype=int)
     found = np.asarray(contexts)
-    return found[:, None] if found.ndim == 1 else found
+    gates = found[:, None] if found.ndim == 1 else found
+    if gates.ndim != 2 or not gates.shape[1]:
+        raise InputError("contexts", found.shape, "(rows, units)" + (" or (rows,)" if shared else ""))
+    if shared and (gates != gates[:, :1]).any():
+        raise InputError("contexts", "units with different gates", "(rows,): all units share one gate")
+    return gates[:, :1] if shared else gates
 
 
 def _one_gate(field: str, contexts: Any, rows: int) -> Array:
@@ -155,7 +161,10 @@ def one_against_rest(
     found = np.asarray(labels)
     if found.shape != (len(rows),):
         raise InputError("labels", found.shape, f"one per row, {len(rows)}")
-    classes = np.unique(found)
+    try:
+        classes = np.unique(found)
+    except TypeError:
+        raise InputError("labels", "labels of several kinds", "numbers or strings, not both") from None
     if len(classes) < 2:
         raise InputError("labels", classes.tolist(), "at least two classes")
     machines = [fit(rows, np.where(found == one, 1.0, -1.0)) for one in classes]
