@@ -267,6 +267,12 @@ def test_every_form_of_the_report(trained, tmp_path):
         (lambda net: implicit_bias_report(net, X, Y, layer="hidden7"), "layer: got 'hidden7'"),
         (lambda net: implicit_bias_report(LogisticRegression().fit(X, Y), X, Y), "model: got 'layers none"),
         (lambda net: implicit_bias_report(net, np.full((60, 6), np.nan), Y), "NaN"),
+        (lambda net: implicit_bias_report(net, [[1.0], [1.0, 2.0]], Y), "inputs: got 'rows of different"),
+        (
+            lambda net: implicit_bias_report(net, X, [None, 1, "a"] * 20),
+            "targets: got 'labels of several kinds'",
+        ),
+        (lambda net: implicit_bias_report(net, X, [[1], [1, 2]] * 30), "targets: got 'entries of different"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(trained, call, line):
@@ -403,7 +409,9 @@ def torch_net(end, *, functional=False):
 def test_however_a_net_ends_its_distance_is_known(end, functional):
     """Saturated probabilities in single precision, log-probabilities, and rectifiers that are no layers."""
     net = torch_net(end, functional=functional)
-    found = implicit_bias_report(net, X.astype(np.float32), Y)
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(X, dtype=torch.float32, requires_grad=True)
+    found = implicit_bias_report(net, rows, torch.tensor(Y))
     assert found.layer == ("first" if functional else "rectifier")
     assert found.train_error == 0
     layer = read_layer(net, X.astype(np.float32))

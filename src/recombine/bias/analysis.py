@@ -22,6 +22,7 @@ from recombine.bias.explanations import (
 from recombine.bias.rectified_layer import RectifiedLayer, as_labels, read_layer
 from recombine.bias.result import BiasReport, UnseenContexts
 from recombine.errors import InputError
+from recombine.models.model_outputs import to_numpy
 from recombine.tasks.draws import checked_seed
 from recombine.theory.gated import GatedRows, context_coverage
 
@@ -29,6 +30,8 @@ Array = np.ndarray
 MAX_ROWS = 5000
 """Training rows: the machines need the inner products of all pairs."""
 MAX_COMPARED = 20_000
+MAX_UNITS = 4096
+"""Units of the layer; with more, one machine takes minutes."""
 MIN_ROWS = 10
 MIXED = 2000
 """How many mixtures of training rows to compare predictions on if the user gives no other rows."""
@@ -74,12 +77,14 @@ def implicit_bias_report(
     """
     seed = checked_seed(seed)
     tell = progress or (lambda share: None)
-    for field, given in (("inputs", inputs), ("others", others)):
-        _check_finite(field, given)
+    inputs, others = _checked("inputs", inputs), None if others is None else _checked("others", others)
     seen = read_layer(model, inputs, layer=layer)
     n = len(seen.inputs)
     if not MIN_ROWS <= n <= MAX_ROWS:
         raise InputError("inputs", f"{n} rows", f"from {MIN_ROWS} to {MAX_ROWS} training rows")
+    if seen.activities.shape[1] > MAX_UNITS:
+        units = seen.activities.shape[1]
+        raise InputError("layer", f"{seen.name}, {units} units", f"a layer of at most {MAX_UNITS} units")
     numbers, classes = as_labels(targets, n)
     if others is None and other_targets is not None:
         raise InputError("other_targets", "labels", "other rows that they belong to")
@@ -127,11 +132,19 @@ def implicit_bias_report(
     )
 
 
-def _check_finite(field: str, rows: Any) -> None:
-    """Refuses NaN before a model sees it, since every framework complains in its own way."""
-    array = None if rows is None or isinstance(rows, Mapping | tuple) else np.asarray(rows)
-    if array is not None and array.dtype.kind == "f" and not np.isfinite(array).all():
+def _checked(field: str, rows: Any) -> Any:
+    """Refuses ragged rows and NaN before a model sees them, since every framework complains in its own way."""
+    if isinstance(rows, Mapping | tuple):
+        return rows
+    if hasattr(rows, "detach"):
+        rows = to_numpy(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        raise InputError(field, "rows of different lengths", "rows of equal length") from None
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError(field, "NaN or infinity", "finite numbers")
+    return rows
 
 
 def _mixtures(inputs: Any, seed: int) -> Array:
@@ -189,7 +202,7 @@ def _rows(
     m = len(together.inputs) - n
     known = np.zeros(m, dtype=int)
     if other_targets is not None:
-        given = np.asarray(other_targets).reshape(-1)
+        given = to_numpy(other_targets).reshape(-1)
         if len(given) != m:
             raise InputError("other_targets", len(given), f"one label per row of others, {m}")
         matches = given[:, None] == np.asarray(classes)[None, :]

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from recombine.errors import InputError
 from recombine.models import Model, as_model
+from recombine.models.model_outputs import to_numpy
 
 Array = np.ndarray
 MIN_SILENT = 1e-4
@@ -292,14 +293,20 @@ def _scores_behind(outputs: Array, columns: int) -> list[Array]:
 
 def as_labels(targets: Any, rows: int) -> tuple[Array, Sequence[Any]]:
     """Class numbers `(rows,)` and the classes."""
-    found = np.asarray(targets)
+    try:
+        found = to_numpy(targets)
+    except ValueError:
+        raise InputError("targets", "entries of different lengths", f"one label per row, {rows}") from None
     if found.shape == (rows, 1):
         found = found[:, 0]
     if found.shape != (rows,):
         raise InputError("targets", found.shape, f"one label per row, {rows}")
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         raise InputError("targets", "NaN or infinity", "labels")
-    classes, numbers = np.unique(found, return_inverse=True)
+    try:
+        classes, numbers = np.unique(found, return_inverse=True)
+    except TypeError:
+        raise InputError("targets", "labels of several kinds", "numbers or strings, and no gaps") from None
     if len(classes) < 2:
         raise InputError("targets", f"only the label {classes[0]!r}", "at least two classes")
     if len(classes) > MAX_CLASSES:

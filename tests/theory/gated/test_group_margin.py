@@ -269,3 +269,12 @@ def test_the_advice_for_inseparable_labels_works():
     with pytest.raises(InputError, match=r"kind='soft margin' with cost=1\.0"):
         min_group_norm_machine(rows, labels)
     assert np.isfinite(min_group_norm_machine(rows, labels, kind="soft margin", cost=1.0).primal)
+
+
+@pytest.mark.parametrize("kind", ["hard margin", "regression"])
+def test_many_more_units_than_rows_are_solved_to_the_same_gap(kind):
+    rng = np.random.default_rng(0)
+    rows = GatedRows.of(rng.normal(size=(30, 4)), rng.integers(0, 2, size=(30, 900)))
+    machine = min_group_norm_machine(rows, rng.choice([-1.0, 1.0], size=30), kind=kind)
+    assert machine.gap < 1e-6
+    assert len(machine.active) < 300

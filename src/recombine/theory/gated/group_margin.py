@@ -37,6 +37,8 @@ ACTIVE = 1e-6
 are support vectors."""
 INSEPARABLE = 1e-5
 """Labels count as inseparable if a mixture of rows comes this close to cancelling, relative to its features."""
+MAX_NEWTON, THINNING = 300, 20
+"""Units that a Newton step moves together; with more, these many rounds of reweighting show first which ones count."""
 MAX_ROUNDS = 200
 
 
@@ -131,7 +133,8 @@ def min_group_norm_machine(
     for round in range(1, MAX_ROUNDS + 1):
         if best.gap <= tolerance:
             break
-        moved = None if reweighting else inner.newton(scales, point)
+        thinning = rows.units > MAX_NEWTON and round <= THINNING
+        moved = None if reweighting or thinning else inner.newton(scales, point)
         scales, point = inner.reweighted(scales, point) if moved is None else moved
         found = inner.machine(scales, point, round)
         if found.gap < best.gap:
@@ -209,15 +212,17 @@ class _Inner:
         free = point.solution.free
         if not free.any():
             return None
-        u = self.rows.scores(point.sums)[free] * self.signs[free, None]
+        moving = self._moving(scales, point)
+        u = self.rows.scores(point.sums)[np.ix_(free, moving)] * self.signs[free, None]
         from scipy import linalg
 
         hessian = u.T @ linalg.cho_solve(point.solution.factor, u, check_finite=False)
         gradient = 0.5 * (1 - point.sizes**2)
         ridge = 1e-10 * float(np.trace(hessian)) / len(hessian)
         hessian[np.diag_indices_from(hessian)] += ridge
-        goal = solve_bounded(hessian, hessian @ scales - gradient).values
-        direction = goal - scales
+        goal = solve_bounded(hessian, hessian @ scales[moving] - gradient[moving]).values
+        direction = np.zeros(len(scales))
+        direction[moving] = goal - scales[moving]
         slope = float(gradient @ direction)
         if not slope < 0:
             return None
@@ -230,6 +235,12 @@ class _Inner:
                 return self.rescaled(candidate, new)
             length /= 2
         return None
+
+    def _moving(self, scales: Array, point: _Point) -> Array:
+        """The units that a step moves: all, or of very many those that carry most or would lower the value most."""
+        if len(scales) <= MAX_NEWTON:
+            return np.arange(len(scales))
+        return np.sort(np.argpartition(-scales * point.sizes**2, MAX_NEWTON)[:MAX_NEWTON])
 
     def reweighted(self, scales: Array, point: _Point) -> tuple[Array, _Point]:
         candidate = scales * point.sizes
