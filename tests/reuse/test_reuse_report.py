@@ -221,3 +221,40 @@ def test_dead_layers_and_whole_numbers():
     json.dumps(report.to_dict(), allow_nan=False)
     whole = np.random.default_rng(0).integers(0, 5, size=(100, 8))
     assert reuse_report(net, net, whole).label == "lazy"
+
+
+def test_a_softmax_behind_a_net_with_skips_does_not_decide():
+    """Weights of such a net form no chain, so the readout is told by the shape of the outputs."""
+
+    class Skips(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = torch.nn.Linear(6, 12), torch.nn.Linear(12, 12)
+            self.head, self.softmax = torch.nn.Linear(12, 3), torch.nn.Softmax(dim=1)
+
+        def forward(self, x):
+            hidden = torch.relu(self.first(x))
+            return self.softmax(self.head(hidden + torch.relu(self.second(hidden))))
+
+    torch.manual_seed(0)
+    net = Skips()
+    x = np.random.default_rng(0).normal(size=(100, 6)).astype(np.float32)
+    assert reuse_report(net, net, x).decided_by == "second"
+
+
+def test_the_last_of_several_activations_is_said_to_be_the_readout():
+    x = np.random.default_rng(0).normal(size=(200, 12))
+    report = reuse_report({"hidden": x, "scores": x[:, :2]}, {"hidden": x, "scores": x[:, 2:4]})
+    assert report.decided_by == "hidden"
+    assert "'scores', the last entry, is taken for the readout" in str(report).replace("\n", " ")
+
+
+def test_a_layer_that_has_grown_is_not_said_to_be_as_it_was():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 20))
+    before = x * (np.arange(20) < 4)
+    after = x * np.where(np.arange(20) < 4, 1.0, 0.45)
+    report = reuse_report({"hidden": before}, {"hidden": after})
+    assert report.layers[0].kept.low > 1.25
+    assert report.label == "lazy"
+    assert "adds directions to it" in str(report).replace("\n", " ")

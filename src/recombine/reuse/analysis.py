@@ -39,7 +39,8 @@ def reuse_report(
     **Arguments:**
 
     - `before`, `after`: two versions of one model (PyTorch, JAX or scikit-learn); or mappings from names of layers to
-        activations `(rows, ...)` for the same inputs.
+        activations `(rows, ...)` for the same inputs, in order; of several the last is taken for the readout, so that
+        the one before it decides.
     - `inputs`: of the models, at least 40 rows, best those of the new task; not needed with activations.
     - `layers`: names of layers; by default all that both have.
     - `name`: what the report calls the model.
@@ -136,11 +137,17 @@ def _comparable(old: Model, new: Model, asked: Sequence[str] | None) -> list[str
 def _last_hidden(model: Model, weights: Mapping[str, np.ndarray] | None, names: Sequence[str]) -> str:
     """The last layer before the readout: what follows it has the directions of the new task.
 
-    The readout is the last layer with weights (a softmax may follow), or simply the last layer if weights cannot be
-    read. It may be missing from `names`: the user can leave it out, and scikit-learn does not show it as a layer.
+    The readout is the last layer with weights (a softmax may follow). If weights cannot be read, it is the last layer,
+    or the first of several at the end that have the shape of the outputs, as scores and their softmax have. It may be
+    missing from `names`: the user can leave it out, and scikit-learn does not show it as a layer.
     """
     order = list(model.layers)
     readout = list(weights)[-1] if weights else order[-1]
+    if not weights:
+        for layer in reversed(order[1:]):
+            if model.shapes[layer] != model.output_shape:
+                break
+            readout = layer
     first = order.index(readout) if readout in order else len(order)
     hidden = [layer for layer in names if layer in order[:first]]
     return hidden[-1] if hidden else names[-1]
@@ -171,8 +178,10 @@ def _from_activations(
         found.append(layer_reuse(layer, x, y, seed=seed))
         if progress is not None:
             progress(len(found) / len(names))
-    decisive = names[-2] if len(names) > 1 else names[-1]
-    return ReuseReport(name, tuple(found), len(taken), {}, {}, None, decisive, ())
+    if len(names) == 1:
+        return ReuseReport(name, tuple(found), len(taken), {}, {}, None, names[0], ())
+    note = f"{names[-1]!r}, the last entry, is taken for the readout; {names[-2]!r} before it decides"
+    return ReuseReport(name, tuple(found), len(taken), {}, {}, None, names[-2], (note,))
 
 
 def _common(before: Sequence[str], after: Sequence[str], asked: Sequence[str] | None) -> list[str]:

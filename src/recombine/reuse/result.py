@@ -44,6 +44,7 @@ MEANING: dict[Label, str] = {
     "unclear": "lies too close to a boundary for this number of inputs",
     "constant": "gives the same for every input, before or after, so there is nothing to compare",
 }
+ADDED = "keeps what it represented and adds directions to it"
 TONES: dict[Label, Tone] = {
     "lazy": "open",
     "nested": "good",
@@ -63,6 +64,11 @@ ADVICE: dict[Label, str] = {
     "constant": "If the layer died in finetuning, lower the learning rate or rescale less; if the inputs are too much "
     "alike, give others.",
 }
+
+
+def meaning(layer: LayerReuse) -> str:
+    """What a layer's label means; a lazy layer may have grown."""
+    return ADDED if layer.label == "lazy" and layer.kept.low > 1 / SMALLER else MEANING[layer.label]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,10 +169,14 @@ class ReuseReport(Report):
         counts = Counter(layer.label for layer in self.layers)
         summary = ", ".join(f"{counts[label]} {label}" for label in LABELS if counts[label])
         lead = (
-            f"{self.label}: `{self.decisive.name}` {MEANING[self.label]}. "
+            f"{self.label}: `{self.decisive.name}` {meaning(self.decisive)}. "
             f"{count(len(self.layers), 'layer')} ({summary}), {self.rows} inputs."
         )
-        seen = [f"**{label}**: the layer {MEANING[label]}." for label in LABELS if counts[label]]
+        seen = [
+            f"**{label}**: the layer {text}."
+            for label in LABELS
+            for text in dict.fromkeys(meaning(layer) for layer in self.layers if layer.label == label)
+        ]
         sections = [
             Section("Layers", [*self.comparison(), Bullets(seen)]),
             *self._unit_section(),
