@@ -11,6 +11,7 @@ import pytest
 from recombine.data import write_table
 from recombine.errors import InputError
 from recombine.parts import Part
+from recombine.report import Badge, Column, Row, Table
 from recombine.runs import Store, Trial
 from recombine.studies import (
     AllOf,
@@ -34,8 +35,11 @@ from recombine.studies import (
 )
 from recombine.studies.per_seed import per_seed_table
 from recombine.studies.recorded import read_recorded, with_recorded
+from recombine.studies.recorded_tables import read_tables, write_tables
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.results_files import recall_results, write_results
+from recombine.studies.results_page import filled_tables
+from recombine.studies.study import Tabulation
 from recombine.studies.verdict import LOOK_LEVEL
 
 REVERSAL = {"reversal": "it had come out the other way"}
@@ -278,3 +282,28 @@ def test_a_file_that_is_not_one_of_ours_is_refused_in_one_line(file, damage, lin
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"none\.csv"):
         read_recorded(Path(tmp_path / "none.csv"))
+
+
+def test_tables_of_earlier_pages_are_kept(tmp_path):
+    """A table that the evidence does not fill is that of the earlier page, badges and headings included."""
+    table = Table(
+        [Column("net"), Column("error", "right", group="unseen")],
+        [Row(["plain", "0.5"]), Row(["with penalty", Badge("0.1", "good")])],
+        caption="Two nets",
+    )
+    section = replace(
+        STUDY.sections[0], tabulations=(Tabulation("Errors", ("an arm that was not run",), lambda _: table),)
+    )
+    run = replace(NOTHING, study=replace(STUDY, sections=(section, *STUDY.sections[1:])))
+    assert filled_tables(run) == {}
+    write_tables({"Errors": table, "Another": table}, tmp_path)
+    assert filled_tables(run, tmp_path) == {"Errors": table}
+    write_tables({}, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"Errors": {"columns": [], "rows": 3}}', '{"Errors": 1}'])
+def test_a_file_of_other_tables_is_refused_in_one_line(tmp_path, text):
+    (tmp_path / "tables.json").write_text(text)
+    with pytest.raises(InputError, match=r"tables.json: got 'other contents', expected tables, as"):
+        read_tables(tmp_path)

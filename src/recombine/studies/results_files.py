@@ -12,8 +12,9 @@ from recombine.errors import InputError
 from recombine.runs import Store
 from recombine.studies.per_seed import per_seed_table
 from recombine.studies.recorded import read_recorded, with_recorded
+from recombine.studies.recorded_tables import write_tables
 from recombine.studies.reproduction import Reproduction, recall
-from recombine.studies.results_page import overview_document, results_document
+from recombine.studies.results_page import filled_tables, overview_document, results_document
 from recombine.studies.study import Study
 
 
@@ -22,7 +23,7 @@ class StudyResults:
     """What is known about a study: one run, and others that are shown next to it.
 
     - `others`: a replication with other seeds, and the run at the published sizes, where there are any.
-    - `recorded`: the folder with the figures of recorded runs, if such runs were read.
+    - `recorded`: the folder with the figures and tables of recorded runs, if such runs were read.
     """
 
     main: Reproduction
@@ -81,18 +82,19 @@ def _recorded_file(study: Study, recorded: Path | None) -> Path | None:
 
 
 def write_results(results: StudyResults, path: Path, *, quiet: bool = False) -> None:
-    """Writes a study's page, and next to it a CSV file with the numbers per seed."""
+    """Writes a study's page, next to it a CSV file with the numbers per seed, and its tables for later pages."""
     numbers = path.with_suffix(".csv")
     document = results_document(
         results.main,
         others=results.others,
         per_seed_file=numbers.name,
-        recorded_figures=results.recorded,
+        recorded=results.recorded,
         quiet=quiet,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     document.write(path)
     write_table(per_seed_table([results.main, *results.others]), numbers)
+    write_tables(filled_tables(results.main, results.recorded), path.with_suffix(""))
 
 
 def _with_other_arms(other: Reproduction, result: Reproduction) -> Reproduction:

@@ -5,7 +5,7 @@ The terminal shows the claims that were asked for, in the same columns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from recombine.report.numbers import MISSING
 from recombine.report.progress import ProgressDisplay
 from recombine.studies.claim import Claim, Outcome
 from recombine.studies.measurement import Unpaired
+from recombine.studies.recorded_tables import read_tables
 from recombine.studies.replication import agreement
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.study import Drawing, StudySection
@@ -74,7 +75,7 @@ def results_document(
     *,
     others: Sequence[Reproduction] = (),
     per_seed_file: str = "",
-    recorded_figures: Path | None = None,
+    recorded: Path | None = None,
     figures: bool = True,
     quiet: bool = False,
 ) -> Document:
@@ -84,7 +85,7 @@ def results_document(
 
     - `others`: the same study with other seeds or at the published sizes; their verdicts are shown side by side.
     - `per_seed_file`: the file with the numbers per seed, to link to.
-    - `recorded_figures`: a folder with figures of earlier runs, for those that the evidence does not allow to draw.
+    - `recorded`: a folder with figures and tables of earlier runs, for those that the evidence does not give.
     - `figures`: whether to draw the figures.
     - `quiet`: show no progress while drawing.
     """
@@ -94,8 +95,9 @@ def results_document(
     drawings = [d for d in study.drawings if all(name in evidence for name in d.needs)] if figures else []
     with progress(quiet=quiet) as display:
         pictures = _draw_all(drawings, reproduction, display)
-    if recorded_figures is not None and figures:
-        pictures |= _recorded_pictures(study.drawings, recorded_figures, drawn=pictures)
+    if recorded is not None and figures:
+        pictures |= _recorded_pictures(study.drawings, recorded, drawn=pictures)
+    tables = filled_tables(reproduction, recorded)
     sections = [Section("", [outcomes_table(headlines, others=others), HOW_VERDICTS_ARE_REACHED])]
     if study.main_figure in pictures:
         sections.append(Section("The message in one figure", [pictures.pop(study.main_figure)], where="page"))
@@ -105,7 +107,7 @@ def results_document(
             Section("What we learned that the paper does not say", [Bullets(lessons)], where="page")
         )
     for section in study.sections:
-        blocks = _section_blocks(section, reproduction, others, pictures)
+        blocks = _section_blocks(section, reproduction, others, tables, pictures)
         if blocks:
             sections.append(Section(section.title, blocks, where="page"))
     sections += [
@@ -217,6 +219,7 @@ def _section_blocks(
     section: StudySection,
     reproduction: Reproduction,
     others: Sequence[Reproduction],
+    tables: Mapping[str, Table],
     pictures: dict[str, Picture],
 ) -> list[Block]:
     """Claims with their findings, then the section's tables and figures."""
@@ -233,11 +236,23 @@ def _section_blocks(
         elif outcome.claim.obstacle:
             claim = outcome.claim
             blocks.append(f"**{claim.id}. {claim.statement}** ({claim.source}). Not run: {claim.obstacle}")
-    evidence = reproduction.evidence
     for tabulation in section.tabulations:
-        if all(name in evidence for name in tabulation.needs):
-            blocks += [f"**{tabulation.title}**", tabulation.fill(evidence)]
+        if tabulation.title in tables:
+            blocks += [f"**{tabulation.title}**", tables[tabulation.title]]
     return blocks + [pictures[d.name] for d in section.drawings if d.name in pictures]
+
+
+def filled_tables(reproduction: Reproduction, recorded: Path | None = None) -> dict[str, Table]:
+    """The tables of a study by title: those that the evidence fills, and of the others those of an earlier page."""
+    evidence, earlier = reproduction.evidence, read_tables(recorded)
+    tables = {}
+    for section in reproduction.study.sections:
+        for tabulation in section.tabulations:
+            if all(name in evidence for name in tabulation.needs):
+                tables[tabulation.title] = tabulation.fill(evidence)
+            elif tabulation.title in earlier:
+                tables[tabulation.title] = earlier[tabulation.title]
+    return tables
 
 
 def _account(outcome: Outcome) -> str:
