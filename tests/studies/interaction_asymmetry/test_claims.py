@@ -111,7 +111,7 @@ def arms():
     square = (16, 16)
     values |= {
         small_arm(model): slot_net(0.4 if model == "plain" else 0.8, 0.5, size=square)
-        for model in SMALL_MODELS
+        for model in (*SMALL_MODELS, "beta only")
     }
     values |= {sweep_arm(t): slot_net(0.8, 0.6 + 0.05 * i, size=square) for i, t in enumerate(SWEEP)}
     values |= {large_arm(m): slot_net(0.8) for m in (*MODELS, BASELINE)}

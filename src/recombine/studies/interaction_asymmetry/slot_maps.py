@@ -32,7 +32,7 @@ def _mixed(shares: np.ndarray) -> np.ndarray:
 
 
 def draw_slot_maps(arms: Mapping[str, Arm]) -> Figure:
-    """Images, reconstructions and every pixel's slots, by Jacobian and by attention; the first seed of each arm."""
+    """Images, reconstructions and every pixel's slots by Jacobian and attention, for the net of median J-ARI."""
     rows: dict[str, list[np.ndarray]] = {
         "image": [],
         "decoded": [],
@@ -40,12 +40,13 @@ def draw_slot_maps(arms: Mapping[str, Arm]) -> Figure:
         "by attention": [],
     }
     for arm in arms.values():
-        first = {name: arm[name][0][:SHOWN] for name in arm.values if name.startswith("pictures")}
-        rows["image"].append(first["pictures"])
-        rows["decoded"].append(first["pictures_decoded"])
-        rows["slots by Jacobian"].append(_mixed(first["pictures_jacobian"]))
-        attention = first.get("pictures_attention")
-        blank = np.ones_like(first["pictures"])
+        middle = np.argsort(arm["j_ari"])[len(arm["j_ari"]) // 2]
+        shown = {name: arm[name][middle][:SHOWN] for name in arm.values if name.startswith("pictures")}
+        rows["image"].append(shown["pictures"])
+        rows["decoded"].append(shown["pictures_decoded"])
+        rows["slots by Jacobian"].append(_mixed(shown["pictures_jacobian"]))
+        attention = shown.get("pictures_attention")
+        blank = np.ones_like(shown["pictures"])
         rows["by attention"].append(blank if attention is None else _mixed(attention))
     joined = {label: tall(np.concatenate(values)) for label, values in rows.items()}
     columns = [name if i == SHOWN // 2 else "" for name in arms for i in range(SHOWN)]

@@ -447,8 +447,8 @@ SECTION = StudySection(
         Drawing(
             "slot-maps",
             "Which slot a pixel depends on, by the decoder's Jacobian and by its attention.",
-            "Three test images of one net of each arm (seed 0). Every slot has a colour; a pixel that depends on "
-            "several shows their mixture.",
+            "Three test images of the net of median J-ARI of each arm. Every slot has a colour; a pixel that depends "
+            "on several shows their mixture.",
             FOUR,
             draw_maps,
             form="image",

@@ -52,7 +52,7 @@ MODELS = {"plain": (0.0, 0.0), "alpha only": (1.0, 0.0), "beta only": (0.0, BETA
 SWEEP = (0.25, 1.0, 4.0)
 """Values of alpha, in units of the paper-equivalent weight."""
 BASELINE = "slot attention, broadcast"
-SMALL_MODELS = ("plain", "beta only", "both", BASELINE)
+SMALL_MODELS = ("plain", "both", BASELINE)
 BATCH, PEAK = {"plain": 32, BASELINE: 16}, {BASELINE: 2e-3}
 """Images per step and peak rate, where they are not 64 and 1e-3; chosen by the misfit of one net with another seed."""
 COMPARABLE = -0.15
@@ -157,6 +157,7 @@ def arms(scale: Scale) -> dict[str, ArmPlan]:
     if scale == "quick":
         return plans
     base = paper_equivalent_weight(SMALL**2)
+    plans[small_arm("beta only")] = _small(scale, 0, BETA, model="beta only")
     plans |= {sweep_arm(times): _small(scale, times * base, BETA) for times in SWEEP}
     plans |= {large_arm(name): _large(alpha * LARGE_ALPHA, beta) for name, (alpha, beta) in MODELS.items()}
     plans[large_arm(BASELINE)] = _large(0, 0, baseline=True)
@@ -192,6 +193,20 @@ SMALL_ARMS = tuple(small_arm(name) for name in SMALL_MODELS)
 SIX_SEEDS = Amendment(
     "3 seeds, means compared", "6 seeds, compared by seed", "fewer seeds decide nothing", seen=False
 )
+FIRST_TRAINING = "every net: 6,000 steps of 64 images, peak rate 1e-3"
+SMALLER_BATCHES = (
+    "every net sees 384,000 images; slot attention 16 per step at a peak of 2e-3, plain nets 32 per step"
+)
+
+
+def _fitting(*, seen: bool) -> Amendment:
+    reason = (
+        "the first nets without penalties and of slot attention did not fit; batches and rate were chosen by the "
+        "misfit of one net each with seed 5000"
+    )
+    return Amendment(FIRST_TRAINING, SMALLER_BATCHES, reason, seen=seen)
+
+
 PENALTIES = Claim(
     "26",
     "capacity and interaction penalties disentangle sprites: J-ARI is higher with both than without",
@@ -204,12 +219,15 @@ PENALTIES = Claim(
     ),
     (small_arm("plain"), small_arm("both")),
     lambda evidence: _j_ari(evidence, small_arm("both"), small_arm("plain"), SMALL_ARMS),
-    also=(small_arm("beta only"), small_arm(BASELINE)),
+    also=(small_arm(BASELINE),),
     on_request=True,
-    minutes=4 * MINUTES_PER_ARM,
+    minutes=3 * MINUTES_PER_ARM,
     reversal="plain nets separated sprites better than penalised ones",
     reduced=SMALLER,
-    amendments=(SIX_SEEDS,),
+    finding="The penalties do what they are made for in most nets, but not in all: with them pixels depend more "
+    "exclusively on one slot in five of six seeds, and exchanged slots give the image that they should (R² 0.42 "
+    "against -0.12 without). Yet in two of six seeds objects are separated no better than without.",
+    amendments=(SIX_SEEDS, _fitting(seen=True)),
 )
 COMPARABLE_CLAIM = Claim(
     "31",
@@ -224,16 +242,16 @@ COMPARABLE_CLAIM = Claim(
     ),
     (small_arm("both"), small_arm(BASELINE)),
     lambda evidence: _j_ari(evidence, small_arm("both"), small_arm(BASELINE), SMALL_ARMS),
-    also=(small_arm("plain"), small_arm("beta only")),
+    also=(small_arm("plain"),),
     headline=True,
     on_request=True,
-    minutes=4 * MINUTES_PER_ARM,
+    minutes=3 * MINUTES_PER_ARM,
     reversal="slot attention separated sprites that the Transformer with both penalties mixed",
     reduced=SMALLER,
-    obstacle="a first run was stopped, because it would have decided nothing. 6,000 steps do for nets with both "
-    "penalties, which all fitted in six seeds (J-ARI 0.11, 0.37, 0.56, 0.62, 0.64, 0.67), but not for slot attention, "
-    "which missed 16% of the squared error in seed 0 (J-ARI 0.74), nor for nets without penalties, which missed 11% "
-    "(J-ARI 0.30). Both need longer training before they can be compared.",
+    finding="At this size slot attention separates sprites better in every pair that fits, usually by about the margin "
+    "that counts as comparable; its slots also exchange better (R² 0.66 against 0.44). It fits less easily: two of six "
+    "nets miss the bound on the error by little (10.0% and 11.3%). What the penalised nets lack is reliability: one of "
+    "six has mixed both objects.",
     amendments=(
         Amendment(
             "part of claim 29, on 32 × 32 pixels at scale paper",
@@ -241,6 +259,7 @@ COMPARABLE_CLAIM = Claim(
             "the comparison is a headline of the paper, and the large sprites take hours",
             seen=False,
         ),
+        _fitting(seen=True),
     ),
 )
 
@@ -265,7 +284,7 @@ BORDERS = Claim(
     minutes=MINUTES_PER_ARM,
     reversal="masks were mixed inside objects and clean at their borders",
     reduced=SMALLER,
-    amendments=(SIX_SEEDS,),
+    amendments=(SIX_SEEDS, _fitting(seen=False)),
 )
 
 
@@ -344,8 +363,9 @@ SECTION = StudySection(
         Drawing(
             "sprite-maps",
             "Slots of small sprites.",
-            "Three test images of one net of each arm, 16 × 16 pixels (seed 0). Every slot has a colour; a pixel that "
-            "depends on several shows their mixture. The broadcast decoder has no attention.",
+            "Three test images of the net of median J-ARI of each arm, 16 × 16 pixels. Every slot has a colour; a "
+            "pixel that depends on several shows their mixture. Shapes are not resolved at this error. "
+            "The broadcast decoder has no attention.",
             SMALL_ARMS,
             draw_maps,
             form="image",
