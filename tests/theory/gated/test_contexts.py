@@ -218,3 +218,16 @@ def test_units_that_can_be_silent_have_one_more_state_and_many_units_do_not_over
     assert context_coverage(rows, rows).possible == 64
     many = GatedRows.of(np.ones((4, 1)), np.tile([[0], [1]], (2, 1100)))
     assert context_coverage(many, many).possible == np.inf
+
+
+@pytest.mark.parametrize(
+    ("gram", "line"),
+    [
+        (-np.eye(2), "not positive semidefinite"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "not positive semidefinite"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]), "not symmetric"),
+    ],
+)
+def test_matrices_that_hold_no_products_are_refused(gram, line):
+    with pytest.raises(InputError, match=line):
+        kernel_margin(gram, np.array([1.0, -1.0]))

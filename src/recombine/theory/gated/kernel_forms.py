@@ -140,6 +140,17 @@ class KernelMargin:
         return np.asarray(kernel @ self.signed)
 
 
+def _check_products(gram: Array) -> None:
+    """Refuses matrices that cannot hold inner products: not symmetric, or against the Cauchy-Schwarz inequality."""
+    sizes = np.diag(gram)
+    rounding = 1e-6 * float(np.abs(gram).max())
+    if np.abs(gram - gram.T).max() > rounding:
+        raise InputError("gram", "a matrix that is not symmetric", "products of every pair of rows")
+    largest = np.sqrt(np.outer(np.maximum(sizes, 0), np.maximum(sizes, 0)))
+    if sizes.min() < -rounding or (np.abs(gram) > largest + rounding).any():
+        raise InputError("gram", "a matrix that is not positive semidefinite", "products of every pair of rows")
+
+
 def kernel_margin(
     gram: Float[Array, "n n"],
     labels: Float[Array, " n"],
@@ -167,6 +178,7 @@ def kernel_margin(
     gram = finite("gram", gram, ndim=2)
     if gram.shape[0] != gram.shape[1] or not np.diag(gram).any():
         raise InputError("gram", gram.shape, "a square matrix of products of rows, not all 0")
+    _check_products(gram)
     y, slack = check_labels(labels, len(gram), kind), check_cost(kind, cost)
     signs, aims = (np.ones(len(y)), y) if kind == "regression" else (y, np.ones(len(y)))
     Q = gram * np.outer(signs, signs)
