@@ -88,9 +88,9 @@ SECTION = StudySection(
             _gap,
             minutes=6,
             reversal="the group norm's own minimum had been as close to the teacher as plain gradient descent",
-            finding="Plain training ends elsewhere than at the smallest group norm, and does better there. That the norm "
-            "is the reason is not shown: the two are also trained in different ways (the weights of a network, and the "
-            "coefficients themselves).",
+            finding="Plain training ends elsewhere than at the smallest group norm, and does better there. That the "
+            "norm is the reason is not shown: the two are also trained in different ways (the weights of a network, "
+            "and the coefficients themselves).",
         ),
     ),
     tabulations=(
