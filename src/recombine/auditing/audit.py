@@ -14,6 +14,7 @@ from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
+from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.remedies import suggest
@@ -160,11 +161,16 @@ def audit(
             )
     cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
     notes += _remarks(data, outputs, cells)
-    if outputs is not None:
-        tell("comparing predictions", 0.0)
-        scores = score(cells, outputs.measure, seed=seed)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
+    by_output = OutputScores()
+    if outputs is not None:
+        tell("comparing predictions", 0.0)
+        by_output = score_outputs(data.table, outputs, data.score_names, seed=seed)
+        if by_output.only_some_fail:
+            outputs = some_outputs(outputs, by_output.failing)
+            cells = gather(data.table, outputs)
+        scores = score(cells, outputs.measure, seed=seed)
     evidence = AuditEvidence(
         data,
         cells,
@@ -187,13 +193,14 @@ def audit(
         table=data.table,
         model=name or run.name,
         framework=run.framework,
-        verdict=verdict(evidence, findings, units),
+        verdict=" ".join(filter(None, [verdict(evidence, findings, units), by_output.sentence])),
         findings=tuple(findings.values()),
         remedies=tuple(suggest(evidence, findings, expected, outputs)),
         forecast=expected,
         outputs=outputs,
         by_cell=cells,
         scores=scores,
+        by_output=by_output,
         units=units,
         as_given=as_given,
         failure=evidence.failure,

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
+from recombine.auditing.label_noise import label_noise, voted
 from recombine.auditing.outputs import Outputs, decide
 from recombine.auditing.thresholds import MIN_REPLICATES
 from recombine.spaces.observations import Observations
@@ -25,13 +26,17 @@ class Cells:
     - `cells`: level indices; `sizes`: the number of levels of every factor; `rows`: the number of rows of every cell.
     - `first_row`: the first training row of a seen cell, the first row of others.
     - `seen`: whether training has the cell; `familiar`: whether training has all of its levels.
-    - `targets`, `predictions`: means over rows; targets are NaN where no row of the cell has one.
+    - `targets`, `predictions`: means over rows; targets are NaN where no row of the cell has one. If labels are noisy,
+        the probability of every class, see `recombine.auditing.label_noise`.
     - `error`: the mean over the rows that count. If most seen cells have rows that training did not use, these rows
         count for seen cells, and `held_out` is true; otherwise all rows count.
     - `error_of_constant`: the same for the mean of the training targets (the commonest label); `scatter`: the same for
         the cell's own mean, the best that a function of the cell can do.
+    - `excess`, `excess_of_constant`: errors beyond those that noisy labels cause, whatever is predicted; the errors
+        themselves if labels are not noisy.
     - `target_noise`, `error_noise`: the expected squared length of the noise in the mean target, and in the mean
-        difference of prediction and target; 0 for classes, and if no cell has several rows.
+        difference of prediction and target; 0 if no cell has several rows, and for labels without noise.
+    - `label_noise`: the share of labels that are wrong; NaN if there are labels, but no cell has several rows.
     """
 
     kind: Kind
@@ -46,11 +51,14 @@ class Cells:
     predictions: Float[np.ndarray, "cells outputs"]
     error: Float[np.ndarray, " cells"]
     error_of_constant: Float[np.ndarray, " cells"]
+    excess: Float[np.ndarray, " cells"]
+    excess_of_constant: Float[np.ndarray, " cells"]
     scatter: Float[np.ndarray, " cells"]
     target_noise: Float[np.ndarray, " cells"]
     error_noise: Float[np.ndarray, " cells"]
     constant: Float[np.ndarray, " outputs"]
     held_out: bool
+    label_noise: float = 0.0
 
     @cached_property
     def known(self) -> Bool[np.ndarray, " cells"]:
@@ -89,6 +97,17 @@ def gather(table: Observations, outputs: Outputs) -> Cells:
 
     targets = means_by_cell(outputs.targets, cell_index, n, outputs.known)
     predictions = means_by_cell(outputs.predictions, cell_index, n)
+    errors = error(), error(np.broadcast_to(constant, outputs.targets.shape))
+    excess, noise = errors, label_noise(outputs, cell_index, table.seen)
+    target_noise = _noise(outputs.targets, cell_index, targets, outputs)
+    error_noise = _noise(outputs.predictions - outputs.targets, cell_index, predictions - targets, outputs)
+    if noise > 0:
+        targets = voted(targets, np.bincount(cell_index[outputs.known], minlength=n), noise)
+        answers = means_by_cell(outputs.predictions, cell_index, n, counts), constant
+        # Whoever predicts the true label is wrong as often as two draws from these probabilities differ.
+        spread = 1 - (targets**2).sum(axis=1)
+        excess = tuple(1 - (targets * one).sum(axis=1) - spread for one in answers)
+        target_noise = error_noise = 2 * np.nan_to_num(spread)
     return Cells(
         kind=outputs.kind,
         sizes=sizes,
@@ -100,13 +119,16 @@ def gather(table: Observations, outputs: Outputs) -> Cells:
         familiar=familiar,
         targets=targets,
         predictions=predictions,
-        error=error(),
-        error_of_constant=error(np.broadcast_to(constant, outputs.targets.shape)),
+        error=errors[0],
+        error_of_constant=errors[1],
+        excess=excess[0],
+        excess_of_constant=excess[1],
         scatter=error(decide(np.nan_to_num(targets), outputs.kind)[cell_index]),
-        target_noise=_noise(outputs.targets, cell_index, targets, outputs),
-        error_noise=_noise(outputs.predictions - outputs.targets, cell_index, predictions - targets, outputs),
+        target_noise=target_noise,
+        error_noise=error_noise,
         constant=constant,
         held_out=held_out,
+        label_noise=noise,
     )
 
 

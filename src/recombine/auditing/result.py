@@ -13,6 +13,7 @@ from recombine._version import __version__
 from recombine.auditing.cells import Cells
 from recombine.auditing.findings import FINDINGS, Finding
 from recombine.auditing.internals.layer_measures import Layers
+from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.remedies import Remedy
 from recombine.auditing.rules import Failure, RuleResult
@@ -36,7 +37,8 @@ class AuditReport(Report):
     **Attributes:**
 
     - `verdict`: one or two sentences; `findings`: all eleven, in a fixed order; `remedies`: what to try.
-    - `scores`: errors on seen and unseen cells, with baselines; `None` if there are no predictions.
+    - `scores`: errors on seen and unseen cells, with baselines; `None` if there are no predictions. `by_output`: the
+        same for each of several quantities; if only some fail, everything else is about these.
     - `failure`, `cause`: the rules that were tested on the errors, and the one that explains them.
     - `forecast`: what the split alone predicts, compared with what happened; or why there is no forecast.
     - `outputs`, `by_cell`: targets and predictions, by row and by cell.
@@ -57,6 +59,7 @@ class AuditReport(Report):
     outputs: Outputs | None
     by_cell: Cells
     scores: Scores | None
+    by_output: OutputScores
     units: Units | None
     as_given: tuple[Estimate, Estimate] | None
     failure: Failure | None
@@ -118,6 +121,17 @@ class AuditReport(Report):
             "measure": scores.measure,
             "seen": _estimate(scores.seen),
             "unseen": _estimate(scores.unseen),
+            "unseen_over_seen": _estimate(scores.ratio),
+            "label_noise": plain_number(scores.label_noise),
+            "by_output": [
+                {
+                    "name": name,
+                    "seen": _estimate(one.seen),
+                    "unseen": _estimate(one.unseen),
+                    "composes": one.composes,
+                }
+                for name, one in zip(self.by_output.names, self.by_output.scores, strict=True)
+            ],
             "baselines": {name: _estimate(one) for name, one in scores.baselines.items()},
             "constant_on_seen": plain_number(scores.constant_seen),
             "units": None if units is None else {"factor": units.factor, "offset": units.offset},

@@ -13,9 +13,11 @@ from recombine.auditing.seen_cells import orders_below, seen_targets
 from recombine.auditing.thresholds import (
     COMPOSES,
     COMPOSES_SURELY,
+    KNOWS_SEEN,
     LEARNED,
     LEARNED_NOTHING,
     MAX_BASELINE_CELLS,
+    MIN_REPLICATES,
     ROUNDING_ERROR,
 )
 from recombine.intervals import UNKNOWN, Estimate, Resampler
@@ -32,7 +34,13 @@ class Scores:
     - `baselines`: on unseen cells, of predictors that know the targets of seen cells.
     - `transfer`: (C - unseen) / (C - seen), where C is the error of a constant over all cells: 1 if unseen cells are
         handled like seen ones, 0 if as badly as by a constant.
-    - `skill`: the share of a constant's error that the model removes on seen cells.
+    - `skill`: the share of a constant's error that the model removes on seen cells. Both are about errors beyond those
+        that noisy labels cause.
+    - `excess`: the error on unseen cells beyond what noisy labels cause.
+    - `ratio`: unseen over seen error; NaN if seen cells have none.
+    - `knows_seen`: whether most of the error on unseen cells, beyond noise, is one that seen cells do not have.
+    - `unlearned`: the share of a constant's error that is left on seen cells beyond noise; NaN without repeated rows.
+    - `label_noise`: the share of labels that are wrong; NaN if that cannot be told.
     - `unjudged`: why the model cannot be judged; empty if it can.
     """
 
@@ -47,7 +55,12 @@ class Scores:
     baselines: Mapping[str, Estimate]
     transfer: Estimate
     skill: Estimate
+    excess: Estimate = UNKNOWN
+    ratio: Estimate = UNKNOWN
+    knows_seen: bool = False
+    unlearned: float = np.nan
     unjudged: str = ""
+    label_noise: float = 0.0
 
     @property
     def learned(self) -> bool:
@@ -55,11 +68,16 @@ class Scores:
         return bool(self.skill.value >= LEARNED)
 
     @property
+    def learned_nothing(self) -> bool:
+        """Whether the model is no better than a constant on seen cells, and not just by the luck of noisy labels."""
+        return bool(self.skill.value <= LEARNED_NOTHING and not self.skill.high >= LEARNED)
+
+    @property
     def composes(self) -> bool | None:
         """Whether unseen cells are handled like seen ones; `None` if that is unclear."""
         if self.unjudged:
             return None
-        if self.skill.value <= LEARNED_NOTHING or self.transfer.high < COMPOSES:
+        if self.learned_nothing or self.transfer.high < COMPOSES:
             return False
         if not self.learned or not np.isfinite(self.transfer.value):
             return None
@@ -75,8 +93,13 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
     rounding = (
         ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
     )
-    errors = tuple(np.where(one > rounding, one, 0.0) for one in (cells.error[inside], cells.error[outside]))
+    errors, excess = (
+        tuple(np.where(np.abs(one) > rounding, one, 0.0) for one in (by_cell[inside], by_cell[outside]))
+        for by_cell in (cells.error, cells.excess)
+    )
     draws = [sampler.means(group, errors[group]) for group in (0, 1)]
+    beyond = [sampler.means(group, excess[group]) for group in (0, 1)]
+    constant = (cells.excess_of_constant[inside], cells.excess_of_constant[outside])
 
     def mean(group: int) -> Estimate:
         if not len(errors[group]):
@@ -94,18 +117,21 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
             name: _possible(fewer.estimate(float(values.mean()), fewer.means(1, values), [1]), cells.kind)
             for name, values in _baselines(cells, some).items()
         }
-    skill = transfer = UNKNOWN
+    skill = transfer = ratio = UNKNOWN
     if len(inside):
         skill = sampler.estimate(
-            float(_over(constants[0].mean() - errors[0].mean(), constants[0].mean())),
-            _over(constants[0].mean() - draws[0], constants[0].mean()),
+            float(_over(constant[0].mean() - excess[0].mean(), constant[0].mean())),
+            _over(constant[0].mean() - beyond[0], constant[0].mean()),
             [0],
         )
     if len(inside) and len(outside):
-        scale = float(np.concatenate(constants).mean())
+        ratio = sampler.estimate(
+            float(_over(errors[1].mean(), errors[0].mean())), _over(draws[1], draws[0]), [0, 1]
+        )
+        scale = float(np.concatenate(constant).mean())
         transfer = sampler.estimate(
-            float(_over(scale - errors[1].mean(), scale - errors[0].mean())),
-            _over(scale - draws[1], scale - draws[0]),
+            float(_over(scale - excess[1].mean(), scale - excess[0].mean())),
+            _over(scale - beyond[1], scale - beyond[0]),
             [0, 1],
         )
     return Scores(
@@ -120,8 +146,32 @@ def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
         baselines,
         transfer,
         skill,
+        sampler.estimate(float(excess[1].mean()), beyond[1], [1]) if len(outside) else UNKNOWN,
+        ratio,
+        _knows_seen(cells),
+        _unlearned(cells),
         _unjudged(cells),
+        cells.label_noise,
     )
+
+
+def _knows_seen(cells: Cells) -> bool:
+    """Whether errors on unseen cells are larger than those on seen ones, as those of a model that stores cells are."""
+    beyond = _beyond_noise(cells)
+    seen, unseen = (float(beyond[one].mean()) if len(one) else 0.0 for one in (cells.inside, cells.outside))
+    return unseen >= KNOWS_SEEN * max(seen, 0.0)
+
+
+def _unlearned(cells: Cells) -> float:
+    if not len(cells.inside) or np.maximum(cells.rows - 1, 0).sum() < MIN_REPLICATES:
+        return float("nan")
+    left = float(_beyond_noise(cells)[cells.inside].mean())
+    return float(_over(max(left, 0.0), cells.excess_of_constant[cells.inside].mean()))
+
+
+def _beyond_noise(cells: Cells) -> Float[np.ndarray, " cells"]:
+    """Errors of cells beyond what rows of the same cell differ by."""
+    return cells.excess if cells.kind == "classification" else cells.error - cells.scatter
 
 
 def _unjudged(cells: Cells) -> str:

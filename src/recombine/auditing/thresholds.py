@@ -17,6 +17,14 @@ LEARNED = 0.5
 """A model that removes less than this share of a constant's error on seen cells has learned the task only in part."""
 LEARNED_NOTHING = 0.1
 """A model that removes no more than this has learned nothing, so there is nothing that could carry over."""
+UNLEARNED = 0.05
+"""A model that leaves this share of a constant's error on seen cells, beyond noise, has not learned them fully."""
+KNOWS_SEEN = 2.0
+"""A model that looks up what it stored knows the seen cells: its error on unseen cells is at least this many times as
+large."""
+LIKE_SEEN = 1.5
+"""Unseen cells are handled like seen ones unless their error is, with 95% confidence, more than this many times as
+large."""
 SLIGHT_ERROR = {"regression": 0.01, "classification": 0.1}
 """If a model composes, errors up to this share of a constant's need no explanation. (Predictions that keep nine tenths
 of their size have a hundredth of a constant's squared error.)"""
@@ -81,6 +89,11 @@ MISCALIBRATED = 0.05
 CAUTIOUS_SLOPE, CAUTIOUS_OFFSET = 0.5, 0.1
 """unless they are the targets shrunken towards their mean, as a cautious model's are: a slope from 0.5 to 1, and a mean
 that is off by at most a tenth of the standard deviation."""
+MOST_NOISE = 0.5
+"""Wrong labels are a possible reason for errors up to this share of a constant's."""
+KNOWN_DISAGREEMENT = 0.2
+"""Rows of a cell that disagree are not noise if a model tells this share of their disagreement for rows it was not
+trained on."""
 MIN_REPLICATES = 5
 """Noise is estimated from at least this many rows beyond the first of their cell."""
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from recombine.auditing.findings import AuditEvidence, Finding
 from recombine.auditing.findings.finding import title_of
 from recombine.auditing.rules import Failure
 from recombine.auditing.rules.rule import listed
-from recombine.auditing.thresholds import EXPLAINS, LEARNED_NOTHING, MAX_P_VALUE, PARTIAL_SHARE
+from recombine.auditing.scores import Scores
+from recombine.auditing.thresholds import (
+    EXPLAINS,
+    LIKE_SEEN,
+    MAX_P_VALUE,
+    MOST_NOISE,
+    PARTIAL_SHARE,
+    UNLEARNED,
+)
 from recombine.auditing.units import Units
-from recombine.report import count, percent
+from recombine.report import count, number, percent
 
 
 def verdict(evidence: AuditEvidence, findings: Mapping[str, Finding], units: Units | None = None) -> str:
@@ -32,13 +42,20 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
     rule = "" if cause is None else cause.rule.name
     if composes is True:
         same = ", including the labels that it mistakes for others" if rule == "confusion" else ""
-        return f"The model composes {names}: it handles unseen combinations like seen ones{same}."
+        if not scores.ratio.low > LIKE_SEEN:
+            like = f"The model composes {names}: it handles unseen combinations like seen ones{same}."
+            return like + _unlearned(scores)
+        way = percent(min(1.0, scores.transfer.value))
+        return (
+            f"The model composes {names} for the most part: its error on unseen combinations is {way} of the way from "
+            f"a constant's to that on seen ones, but {_times(scores)}{same}."
+        )
     if composes is None and rule == "confusion":
         return (
             "Undecided: the model mistakes the same labels for others on seen and unseen combinations; whether it "
             f"composes {names} cannot be judged before that is fixed."
         )
-    if (scores.skill.value <= LEARNED_NOTHING and cause is None) or rule == "constant":
+    if (scores.learned_nothing and cause is None) or rule == "constant":
         return "The model has not learned the task: on seen combinations it is no better than a constant."
     how = "" if cause is None else cause.rule.sentence(cause, failure, evidence.names)
     if composes is False and how:
@@ -51,14 +68,31 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         if likely:
             patterns = " or ".join(likely)
             return f"The model does not compose {names}. {cells} cannot show why: possibly {patterns}, or chance."
-        return (
+        text = (
             f"The model does not compose {names}; none of the known patterns (memory, shortcut, superposition, sums of "
             f"effects) explains most of its errors{_closest(failure)}."
         )
+        if np.isnan(scores.label_noise) and scores.unseen.value <= MOST_NOISE * scores.constant:
+            text += " (Or labels are wrong: with one row per cell the two cannot be distinguished.)"
+        return text
     if not scores.learned:
         return f"Undecided: the seen combinations are only partly learned, so composing {names} cannot be judged yet."
     are = "is" if scores.cells_unseen == 1 else "are"
-    return f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
+    few = f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
+    return few + _unlearned(scores)
+
+
+def _unlearned(scores: Scores) -> str:
+    """What the model has not learned of the seen cells, if it is material."""
+    if not scores.unlearned >= UNLEARNED:
+        return ""
+    return f" It has not learned the seen ones fully: {percent(scores.unlearned)} of a constant's error is left there."
+
+
+def _times(scores: Scores) -> str:
+    """The error on unseen cells as a multiple of that on seen ones."""
+    errors = f"({number(scores.unseen.value)} against {number(scores.seen.value)})"
+    return f"{number(scores.ratio.value)} times as large {errors}"
 
 
 def _fits(failure: Failure, id: str) -> bool:

@@ -16,6 +16,11 @@ from recombine.theory import OverlapKernel, subsets
 from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.overlap_kernels import set_index
 
+MATERIAL = 0.1
+"""A shortcut is worth taking if it removes this share of what a constant gets wrong,"""
+LUCK = 1.64
+"""and does so beyond the luck of so many cells (standard deviations, one-sided 95%)."""
+
 
 @dataclass(frozen=True)
 class Shortcut:
@@ -27,7 +32,10 @@ class Shortcut:
     - `train`, `target`: how well the best such rule does on training cells and on the cells of interest: accuracy, or
         the share of variance for quantities; NaN if no cell of interest has a label.
     - `base`, `chance`: what a constant reaches on each.
-    - `misleads`: better than a constant in training, worse than chance on the cells of interest.
+    - `gain`: the share of a constant's misses (or of the variance) that the rule removes on training cells that it was
+        not fitted to, each left out in turn. Any rule fits the cells from which it was taken.
+    - `misleads`: worth taking in training (a gain that is material and beyond chance), worse than chance on the cells
+        of interest.
     - `weight`: the salience of the factors times the gap; rules are ranked by it.
     - `classes`: whether labels are classes.
     """
@@ -37,6 +45,7 @@ class Shortcut:
     target: float
     base: float
     chance: float
+    gain: float
     misleads: bool
     weight: float
     classes: bool
@@ -49,6 +58,7 @@ class Shortcut:
             "target": self.target if isfinite(self.target) else None,
             "base": self.base if isfinite(self.base) else None,
             "chance": self.chance,
+            "gain": self.gain if isfinite(self.gain) else None,
             "misleads": self.misleads,
         }
 
@@ -85,19 +95,23 @@ def shortcuts(
         codes = codes_of(labels.cells, subset, sizes)
         if labels.classes:
             train, target, base = _by_majority(codes, labels.label, seen, interesting)
-            chance = 1 / len(labels.classes)
+            chance, (gain, worth) = (
+                1 / len(labels.classes),
+                _gain_by_majority(codes[seen], labels.label[seen]),
+            )
         else:
             train, target, base = _by_mean(codes, labels.values[:, 0], seen, interesting)
-            chance = 0.0
+            chance, (gain, worth) = 0.0, _gain_by_mean(codes[seen], labels.values[seen, 0])
         if len(subset) == 1:
             alone[subset[0]] = train
         elif train <= max(alone[axis] for axis in subset) + 1e-9:
             continue
-        misleads = bool(train > base + 1e-9 and target < chance - 1e-9)
+        misleads = bool(worth and target < chance - 1e-9)
         salience = kernel.normalised[set_index(subset, len(sizes))]
         gap = train - target if np.isfinite(target) else train - base
         weight = float(salience * gap)
-        rules.append(Shortcut(subset, train, target, base, chance, misleads, weight, bool(labels.classes)))
+        classes = bool(labels.classes)
+        rules.append(Shortcut(subset, train, target, base, chance, gain, misleads, weight, classes))
     return sorted(rules, key=lambda rule: (-rule.misleads, -rule.weight))
 
 
@@ -107,8 +121,8 @@ def shortcut_sentences(rules: Sequence[Shortcut], names: Sequence[str], *, at_mo
     if misleading or not rules:
         return misleading[:at_most]
     if any(isfinite(rule.target) for rule in rules):
-        return ["none: no rule of one or two factors does better than a constant in training, but worse than "
-                "chance on unseen cells"]  # fmt: skip
+        return ["none: no rule of one or two factors is worth taking in training, but worse than chance on unseen "
+                "cells"]  # fmt: skip
     return ["not checked: no unseen cell has a label"]
 
 
@@ -140,6 +154,36 @@ def _by_mean(
     if familiar.sum() < 2:
         return train, float("nan"), 0.0
     return train, _explained(means[position][familiar], values[interesting][familiar]), 0.0
+
+
+def _gain_by_majority(codes: np.ndarray, label: np.ndarray) -> tuple[float, bool]:
+    """The gain of a majority rule on cells that are left out in turn, and whether it is worth taking."""
+    _, group = np.unique(codes, return_inverse=True)
+    table = np.zeros((group.max() + 1, label.max() + 1))
+    np.add.at(table, (group, label), 1)
+    common = np.bincount(label)
+    index = np.arange(len(label))
+    others = table[group]
+    others[index, label] -= 1
+    others += 1e-6 * common  # where a level has no other cell, the commonest label
+    right = float((others.argmax(axis=1) == label).mean())
+    base = float(common.max() / len(label))
+    if base == 1:
+        return 0.0, False
+    luck = float(np.sqrt(base * (1 - base) / len(label)))
+    return (right - base) / (1 - base), right - base > max(MATERIAL * (1 - base), LUCK * luck)
+
+
+def _gain_by_mean(codes: np.ndarray, values: np.ndarray) -> tuple[float, bool]:
+    """The variance that means of other cells explain, each cell left out in turn, and whether that is worth taking."""
+    _, group = np.unique(codes, return_inverse=True)
+    rows = np.bincount(group)[group]
+    sums = np.bincount(group, weights=values)[group] - values
+    rest = (values.sum() - values) / max(len(values) - 1, 1)
+    guess = np.where(rows > 1, sums / np.maximum(rows - 1, 1), rest)
+    spread = ((values - rest) ** 2).sum()
+    gain = float(1 - ((guess - values) ** 2).sum() / spread) if spread else float("nan")
+    return gain, gain > MATERIAL
 
 
 def _explained(guess: np.ndarray, values: np.ndarray) -> float:

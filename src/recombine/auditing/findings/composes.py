@@ -46,8 +46,21 @@ class ComposesFinding(Finding):
             follow = "the errors there follow" if scores.skill.value >= COMPOSES else "both follow"
             why = f"{errors}; {follow} a rule that does not compose."
         else:
-            why = f"{errors}, a constant {number(scores.constant)} over all cells. {_conclusion(scores)}"
+            constant = f"a constant {number(scores.constant)} over all cells"
+            why = f"{errors}, {constant}.{_noise(scores)} {_conclusion(scores)}"
         return cls(evidence.composes, scores.transfer, means, why)
+
+
+def _noise(scores: Scores) -> str:
+    """What noisy labels do to these errors."""
+    if scores.label_noise > 0:
+        return (
+            f" About {percent(scores.label_noise)} of the labels are wrong, since rows of the same cell disagree; what "
+            "follows is about errors beyond these."
+        )
+    if np.isnan(scores.label_noise) and scores.unseen.value > 0:
+        return " No cell has several rows, so wrong labels cannot be told from wrong predictions."
+    return ""
 
 
 def _conclusion(scores: Scores) -> str:

@@ -22,7 +22,6 @@ from recombine.auditing.thresholds import (
     ACCOUNTS_FOR_ALL,
     ADDITIVE_PREDICTIONS,
     EXPLAINS,
-    LEARNED_NOTHING,
     MAX_MODULE_UNITS,
     MAX_P_VALUE,
     MIN_UNSEEN_CELLS,
@@ -37,6 +36,9 @@ from recombine.metrics.interaction import InteractionProfile, interaction_profil
 from recombine.modularity import ModularityReport, modularity_report
 from recombine.report import count, percent, plain_number
 from recombine.reuse import ReuseReport
+
+LOOKS_UP = ("nearest", "copy")
+"""Rules of models that look up what they stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +91,14 @@ class AuditEvidence:
         failure, scores, cells = self.failure, self.scores, self.cells
         if failure is None or scores is None:
             return None
+        if scores.label_noise > 0 and not scores.excess.low > 0:
+            return None  # noise alone may account for all errors
         slight = SLIGHT_ERROR[cells.kind] * scores.baselines["constant"].value
         if scores.composes is True and scores.unseen.value <= slight:
             return None
-        results, nothing_learned = failure.results, scores.skill.value <= LEARNED_NOTHING
+        results, nothing_learned = failure.results, scores.learned_nothing
+        if not scores.knows_seen:
+            results = tuple(one for one in results if one.rule.name not in LOOKS_UP)
         if nothing_learned and cells.kind == "regression":
             results = _reproducing(cells, failure)
         cause = simplest(results, learned=scores.learned, additive=predictions_are_additive(cells))
@@ -124,7 +130,7 @@ class AuditEvidence:
             return False
         if self.cause is not None:
             return self.cause.finding == id
-        if scores.skill.value <= LEARNED_NOTHING or scores.cells_unseen < MIN_UNSEEN_CELLS:
+        if scores.learned_nothing or scores.cells_unseen < MIN_UNSEEN_CELLS:
             return None
         best = failure.best(id)
         if best is None:
@@ -137,7 +143,7 @@ class AuditEvidence:
         assert scores is not None and failure is not None  # noqa: PT018
         if self.composes is True:
             return "There is no failure to explain."
-        if scores.skill.value <= LEARNED_NOTHING and cause is None:
+        if scores.learned_nothing and cause is None:
             return "The model has not learned the seen combinations, so its other errors cannot be explained."
         if scores.cells_unseen < MIN_UNSEEN_CELLS:
             few = count(scores.cells_unseen, "unseen cell")

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from recombine.intervals import Estimate
 
 
+COMPOSES_WORDS = {True: "yes", False: "no", None: "unclear"}
+
+
 def error_section(report: AuditReport) -> list[Block]:
     """Errors and baselines in a table, then cell by cell in figures."""
     scores = report.scores
@@ -53,7 +56,22 @@ def error_section(report: AuditReport) -> list[Block]:
     ]
     caption = f"The {scores.measure}; every cell counts once. 95% intervals from resampling cells."
     columns = [Column(""), Column("cells", "right"), Column("error", "right")]
-    return [Table(columns, rows, caption), *_error_figures(report)]
+    return [Table(columns, rows, caption), *_by_output(report), *_error_figures(report)]
+
+
+def _by_output(report: AuditReport) -> Iterator[Table]:
+    """The errors of every output, if there are several quantities."""
+    if not report.by_output.names:
+        return
+    columns = [
+        Column("output"),
+        *(Column(name, "right") for name in ("seen cells", "unseen cells", "composes")),
+    ]
+    rows = [
+        Row([name, error_text(one.seen), error_text(one.unseen), COMPOSES_WORDS[one.composes]])
+        for name, one in zip(report.by_output.names, report.by_output.scores, strict=True)
+    ]
+    yield Table(columns, rows, "Every output by itself, in its own units")
 
 
 def error_text(one: Estimate) -> str:

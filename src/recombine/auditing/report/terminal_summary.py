@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from recombine.auditing.report.error_section import error_text
+from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.forecast_section import forecast_sentence
 from recombine.auditing.report.layer_section import layer_sentence
 from recombine.auditing.scores import baseline_name
-from recombine.report import Badge, Fact, number
+from recombine.auditing.thresholds import LIKE_SEEN
+from recombine.report import Badge, Fact, bracket, number, percent
 
 if TYPE_CHECKING:
     from recombine.auditing.result import AuditReport
@@ -22,6 +23,15 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
     if scores is not None and (scores.cells_seen or scores.cells_unseen):
         fresh = " (new rows)" if scores.held_out else ""
         yield Fact("error", f"seen{fresh} {error_text(scores.seen)}   unseen {error_text(scores.unseen)}")
+        if scores.ratio.low > LIKE_SEEN:
+            yield Fact("unseen / seen", f"{bracket(scores.ratio)} times the error")
+        by_output = report.by_output
+        if by_output.only_some_fail:
+            composing = zip(by_output.names, by_output.scores, strict=True)
+            each = " · ".join(f"{name} {COMPOSES_WORDS[one.composes]}" for name, one in composing)
+            yield Fact("composes, by output", each)
+        if scores.label_noise > 0:
+            yield Fact("wrong labels", f"about {percent(scores.label_noise)}, by rows of the same cell")
         if report.as_given is not None:
             seen, unseen = map(error_text, report.as_given)
             yield Fact("", f"before the conversion of units: seen {seen}   unseen {unseen}")

@@ -148,7 +148,9 @@ def _check_products(gram: Array) -> None:
         raise InputError("gram", "a matrix that is not symmetric", "products of every pair of rows")
     largest = np.sqrt(np.outer(np.maximum(sizes, 0), np.maximum(sizes, 0)))
     if sizes.min() < -rounding or (np.abs(gram) > largest + rounding).any():
-        raise InputError("gram", "a matrix that is not positive semidefinite", "products of every pair of rows")
+        raise InputError(
+            "gram", "a matrix that is not positive semidefinite", "products of every pair of rows"
+        )
 
 
 def kernel_margin(
