@@ -18,6 +18,7 @@ from recombine.auditing.thresholds import (
     LEARNED_NOTHING,
     MAX_BASELINE_CELLS,
     MIN_REPLICATES,
+    RESAMPLES,
     ROUNDING_ERROR,
 )
 from recombine.intervals import UNKNOWN, Estimate, Resampler
@@ -88,7 +89,7 @@ class Scores:
 def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
     """Errors with intervals over cells; NaN for unseen cells if none of them has a target."""
     inside, outside = cells.inside, cells.outside
-    sampler = Resampler((len(inside), len(outside)), seed=seed)
+    sampler = Resampler((len(inside), len(outside)), RESAMPLES, seed)
     constants = (cells.error_of_constant[inside], cells.error_of_constant[outside])
     rounding = (
         ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0

@@ -154,13 +154,18 @@ UNEVEN_LABELS = 1.5
 
 PERMUTATIONS = 999
 """The smallest p-value is then 0.001."""
+CLOSE_P_VALUES, MAX_PERMUTATIONS, MAX_PERMUTED = (0.005, 0.06), 19_999, 400_000_000
+"""If a p-value is this close to the threshold, there are more permutations, so that their luck does not decide: at most
+so many, and as many cells in all permutations of all rules."""
+RESAMPLES = 8000
+"""Of cells, for intervals whose ends decide."""
 MAX_TESTED_CELLS, MIN_TESTED_CELLS, MAX_CELL_PAIRS = 400, 100, 4_000_000
 """Unseen cells on which rules are tested; more are sampled, and fewer if there are very many seen cells to compare
 with."""
 MAX_BASELINE_CELLS = 500
 """Unseen cells on which baselines are measured; more are sampled."""
 MAX_FUNCTION_OUTPUTS, FUNCTION_PERMUTATIONS = 64, 299
-"""Outputs up to which a function of one factor is tested, and in how many permutations."""
+"""Outputs up to which a function of one factor is tested, and in how many of 999 permutations."""
 MAX_NEIGHBOURS = 200
 """Nearest seen cells among which a copy is looked for."""
 MAX_MIXED_IMAGES, MIXTURE_PARTNERS = 48, 12

@@ -29,7 +29,9 @@ class Constant(Rule):
         predictions = test.seen.constant(test.unseen)
         result = test.evaluate_predictions(self, predictions)
         spread = squared_lengths(test.targets - predictions).sum()
-        yield replace(result, p_value=0.0 if result.residual.sum() <= NEARLY_CONSTANT * spread else 1.0)
+        yield replace(
+            result, permuted=(), p_value=0.0 if result.residual.sum() <= NEARLY_CONSTANT * spread else 1.0
+        )
 
     def sentence(self, result: RuleResult, failure: Failure, names: Sequence[str]) -> str:
         """How a model that follows the rule predicts."""

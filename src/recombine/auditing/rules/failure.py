@@ -16,18 +16,24 @@ from recombine.auditing.rules.rule_test import (
     centred,
     draw_permutations,
     is_image,
+    jointly,
 )
 from recombine.auditing.thresholds import (
+    CLOSE_P_VALUES,
     EXPLAINS,
     EXPLAINS_ALL_LABELS,
     EXPLAINS_SURELY,
     LIKELIHOOD_RATIO,
     MAX_CELL_PAIRS,
     MAX_P_VALUE,
+    MAX_PERMUTATIONS,
+    MAX_PERMUTED,
     MAX_TESTED_CELLS,
     MIN_TESTED_CELLS,
     NO_ERROR,
     NOISE_FACTOR,
+    PERMUTATIONS,
+    RESAMPLES,
     RESIDUAL_RATIO,
     RESIDUAL_SLACK,
 )
@@ -68,17 +74,31 @@ def apply_rules(cells: Cells, rules: Iterable[Rule], *, seed: int = 0) -> Failur
         if cells.kind == "classification"
         else squared_lengths(predictions - targets)
     )
-    sampler = Resampler((len(index),), seed=seed)
+    sampler = Resampler((len(index),), RESAMPLES, seed)
     slope, slope_seen = _slopes(cells, index, sampler)
     scale = cells.error_of_constant[index].mean() * targets.shape[1]
     noise = NOISE_FACTOR * float(cells.error_noise[index].sum())
     if len(index) < 2 or error.sum() <= max(noise, NO_ERROR * scale * len(index), 1e-300):
         return Failure(index, error, slope, slope_seen, ())
     reference = np.minimum(error, squared_lengths(centred(predictions))) if is_image(cells) else error
-    permutations = draw_permutations(cells.kind, targets, predictions, rng)
-    test = RuleTest(cells, index, targets, predictions, error, reference, permutations, sampler)
-    results = tuple(result for rule in rules for result in rule.results(test))
+    rules = tuple(rules)
+
+    def tested(count: int) -> tuple[RuleResult, ...]:
+        permutations = draw_permutations(cells.kind, targets, predictions, rng, count)
+        test = RuleTest(cells, index, targets, predictions, error, reference, permutations, sampler)
+        return tuple(result for rule in rules for result in jointly(tuple(rule.results(test))))
+
+    results = tested(PERMUTATIONS)
+    if any(map(_too_close, results)):
+        affordable = MAX_PERMUTED // (len(index) * len(results))
+        results = tested(int(np.clip(affordable, PERMUTATIONS, MAX_PERMUTATIONS)))
     return Failure(index, error, slope, slope_seen, results)
+
+
+def _too_close(one: RuleResult) -> bool:
+    """Whether the luck of the permutations may decide about a rule."""
+    lowest, highest = CLOSE_P_VALUES
+    return one.share.value >= EXPLAINS / 2 and lowest <= one.p_value <= highest
 
 
 def _slopes(cells: Cells, index: np.ndarray, sampler: Resampler) -> tuple[Estimate, float]:

@@ -13,7 +13,7 @@ from recombine.auditing.rules.failure import Failure
 from recombine.auditing.rules.level_mean import shortcut_sentence
 from recombine.auditing.rules.rule import Rule
 from recombine.auditing.rules.rule_test import RuleResult, RuleTest
-from recombine.auditing.thresholds import FUNCTION_PERMUTATIONS, MAX_FUNCTION_OUTPUTS
+from recombine.auditing.thresholds import FUNCTION_PERMUTATIONS, MAX_FUNCTION_OUTPUTS, PERMUTATIONS
 from recombine.theory.conjunctions import Subset
 
 
@@ -50,14 +50,15 @@ class LevelFunction(Rule):
         def residual(predictions: np.ndarray) -> np.ndarray:
             return grow * squared_lengths(predictions - (average @ predictions)[group])
 
-        order = test.permutations.order[:FUNCTION_PERMUTATIONS]
-        signs = test.permutations.signs[:FUNCTION_PERMUTATIONS, :, None]
+        some = FUNCTION_PERMUTATIONS * len(test.permutations.order) // PERMUTATIONS
+        order = test.permutations.order[:some]
+        signs = test.permutations.signs[:some, :, None]
         labels = test.permutations.labels
         error = test.predictions - test.targets
         swapped = np.array([residual(test.predictions[one]).sum() for one in order])
         if labels is not None:
             hot = np.eye(test.targets.shape[1])
-            moved = [np.array([residual(hot[one]).sum() for one in labels[:FUNCTION_PERMUTATIONS]])]
+            moved = [np.array([residual(hot[one]).sum() for one in labels[:some]])]
         elif test.cells.kind == "classification":
             moved = []
         else:

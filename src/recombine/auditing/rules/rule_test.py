@@ -13,12 +13,14 @@ less.
 The p-value is that of a permutation test: if errors were noise, they could as well have occurred in other cells. For
 quantities, the errors P - T change places and signs; for labels, as many wrong labels are put into other cells. In a
 second kind of permutation the predictions themselves change places. The p-value is the share of permutations, the
-observed one included, whose R is at least as large; of several kinds of permutation, the largest.
+observed one included, whose R is at least as large; of several kinds of permutation, the largest. A rule that may
+choose, among factors or among ways to measure distance, chooses anew in every permutation: what counts is the largest R
+of all its choices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -58,6 +60,7 @@ class RuleResult:
     - `p_value`: of the permutation test.
     - `residual`: by cell, the squared distance (twice the share of other labels) between predictions and rule.
     - `likelihood`: for labels, the logarithm of the probability that the rule gives the predictions; NaN otherwise.
+    - `reached`, `permuted`: R itself, and in every permutation of each kind.
     """
 
     rule: Rule
@@ -67,6 +70,8 @@ class RuleResult:
     factors: Subset = ()
     order: int = 0
     likelihood: float = np.nan
+    reached: float = np.nan
+    permuted: tuple[Float[np.ndarray, " permutations"], ...] = ()
 
     @property
     def finding(self) -> str:
@@ -91,11 +96,15 @@ class Permutations:
 
 
 def draw_permutations(
-    kind: str, targets: np.ndarray, predictions: np.ndarray, rng: np.random.Generator
+    kind: str,
+    targets: np.ndarray,
+    predictions: np.ndarray,
+    rng: np.random.Generator,
+    count: int = PERMUTATIONS,
 ) -> Permutations:
     """Draws the permutations that all rules are tested with."""
     n = len(targets)
-    order = np.stack([rng.permutation(n) for _ in range(PERMUTATIONS)])
+    order = np.stack([rng.permutation(n) for _ in range(count)])
     signs = rng.choice([-1, 1], size=order.shape)
     if kind == "regression":
         return Permutations(order, signs, None)
@@ -199,11 +208,14 @@ class RuleTest:
         means = sampler.means(0, np.stack([residual, error], axis=1))
         some = means[:, 1] > 1e-12 * error.max()  # a resample without errors says nothing
         draws = 1 - np.divide(means[:, 0], means[:, 1], out=np.full(len(means), np.nan), where=some)
-        p_value = max(permutation_p_value(value, other) for other in others)
+        p_value, reached = max(permutation_p_value(value, other) for other in others), value
         if corrected:
             luck = float(np.clip(np.mean(others[0]), 0, 1))
             value, draws = _corrected(value, luck), _corrected(draws, luck)
-        return RuleResult(rule, sampler.estimate(float(value), draws, [0]), p_value, residual, factors, order)
+        share = sampler.estimate(float(value), draws, [0])
+        return RuleResult(
+            rule, share, p_value, residual, factors, order, reached=reached, permuted=tuple(others)
+        )
 
     def evaluate_predictions(
         self,
@@ -317,8 +329,27 @@ def permutation_p_value(value: float, permuted: Float[np.ndarray, " permutations
 
 
 def best_of(results: Iterable[RuleResult]) -> RuleResult:
-    """The result that explains most; of equal ones, the one with the smallest p-value."""
-    return max(results, key=lambda one: (round(one.share.value, 9), -one.p_value))
+    """The result that explains most; of equal ones, the one with the smallest p-value.
+
+    Permutations get the same choice, so the one that is returned has the largest R of all of them in each.
+    """
+    every = list(results)
+    best = max(every, key=lambda one: (round(one.share.value, 9), -one.p_value))
+    return replace(best, permuted=_chosen_anew(every))
+
+
+def jointly(results: Sequence[RuleResult]) -> Iterator[RuleResult]:
+    """The results of one rule, with p-values for the best of them: in every permutation the rule chooses anew."""
+    if not results or any(not one.permuted for one in results):
+        yield from results
+        return
+    permuted = _chosen_anew(results)
+    for one in results:
+        yield replace(one, p_value=max(permutation_p_value(one.reached, other) for other in permuted))
+
+
+def _chosen_anew(results: Sequence[RuleResult]) -> tuple[Float[np.ndarray, " permutations"], ...]:
+    return tuple(np.max(kind, axis=0) for kind in zip(*(one.permuted for one in results), strict=True))
 
 
 def _corrected(value: Any, luck: float) -> Any:
