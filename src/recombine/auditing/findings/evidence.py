@@ -37,6 +37,8 @@ from recombine.modularity import ModularityReport, modularity_report
 from recombine.report import count, percent, plain_number
 from recombine.reuse import ReuseReport
 
+ABOUT_AS_MUCH = 0.05
+"""Shares of the error that differ by no more than this are about the same."""
 LOOKS_UP = ("nearest", "copy")
 """Rules of models that look up what they stored."""
 
@@ -161,8 +163,10 @@ class AuditEvidence:
         share = f"It would explain {percent(best.share.value)} of the error on unseen cells{above}"
         if cause is not None and cause.finding:
             title = title_of(cause.finding)
-            simpler = best.share.value >= cause.share.value
-            other = f"{title} is simpler and explains about as much" if simpler else f"{title} explains more"
+            less = best.share.value - cause.share.value
+            other = f"{title} explains more" if less < 0 else f"{title} is simpler and explains about as much"
+            if less > ABOUT_AS_MUCH:
+                other = f"{title} is simpler and makes the same predictions likely, but explains less"
             return f"{share}; {other} ({percent(cause.share.value)})."
         if cause is not None:
             return f"{share}, but predicting nearly the same everywhere is a simpler explanation."

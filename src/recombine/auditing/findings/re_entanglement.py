@@ -55,7 +55,7 @@ class ReEntanglementFinding(Finding):
                 )
                 return cls.unclear(why, means)
             if unread and len(hidden) > 1:
-                which = _least_readable(unread[0], evidence.names)
+                which = f"from '{unread[0].name}' {_least_readable(unread[0], evidence.names)}"
                 why = f"Not all factors can be decoded from the layers ({which}), so entanglement cannot be judged."
                 return cls(False, UNKNOWN, means, why, _curve(layers))
             return cls.unclear("Needs two layers, or inputs and a layer, to compare scores.", means)
@@ -74,9 +74,9 @@ class ReEntanglementFinding(Finding):
             return cls(None, estimate, means, why, _curve(layers))
         if falls:
             why = (
-                f"Factors can be decoded from every layer, but from '{layer.name}' on they no longer move it in "
-                f"independent directions: the factorisation score falls from {from_to} (1 is independent, 0.5 is the "
-                "same direction)."
+                f"All factors can be decoded from '{layer.name}' ({_least_readable(layer, evidence.names)}), but they "
+                f"no longer move it in independent directions: the factorisation score falls from {from_to} (1 is "
+                "independent, 0.5 is the same direction)."
             )
         else:
             allowed = "so few dimensions allow" if narrow else "the targets need"
@@ -116,7 +116,7 @@ def random_factorisation(dimension: float) -> float:
 
 def _least_readable(layer: Layer, names: Sequence[str]) -> str:
     worst = int(np.argmin(layer.readable))
-    return f"{names[worst]} to {percent(max(0.0, float(layer.readable[worst])))} from '{layer.name}'"
+    return f"least {names[worst]}, to {percent(max(0.0, float(layer.readable[worst])))}"
 
 
 def _curve(layers: Layers) -> dict[str, Any]:

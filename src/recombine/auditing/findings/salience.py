@@ -65,6 +65,8 @@ class SalienceFinding(Finding):
             f"In '{layer.name}' whole combinations make up {whole} of what distinguishes cells; by kernel theory, a "
             f"readout would keep {percent(kept[0])} of a prediction's size on unseen combinations.{observed}"
         )
+        if holds and evidence.composes is True:
+            why += " The model composes nevertheless, so its own readout is not such a one."
         if unclear:
             why += " The estimate is too uncertain to say whether that is much; more cells would decide."
         return cls(holds, estimate, means, why, details)

@@ -70,4 +70,4 @@ class Slope(Rule):
     def sentence(self, result: RuleResult, failure: Failure, names: Sequence[str]) -> str:
         """How a model that follows the rule predicts."""
         kept = percent(max(0.0, failure.slope.value))
-        return f"It knows the parts, but predictions for unseen combinations vary only {kept} as much as they should."
+        return f"Its predictions for unseen combinations vary only {kept} as much as they should."
