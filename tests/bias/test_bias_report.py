@@ -447,7 +447,7 @@ def test_outputs_that_approximate_labels_are_cut_midway_between_them(low, high):
     assert found.train_error == 0
     assert found.model_error == pytest.approx(np.mean((outputs > (low + high) / 2) != (OTHER_Y > 0)))
     assert found.state == "unknown"
-    assert any("approximates the labels" in note for note in found.notes)
+    assert any("outputs approximate the labels" in note for note in found.notes)
 
 
 def test_a_layer_that_was_asked_for_is_not_called_the_last():
@@ -457,3 +457,98 @@ def test_a_layer_that_was_asked_for_is_not_called_the_last():
         for note in implicit_bias_report(net, X, Y, layer="hidden0").notes
     )
     assert any("'hidden1', the last, is" in note for note in implicit_bias_report(net, X, Y).notes)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (1, 2), (-1, 1), ("a", "b")])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_a_net_fitted_by_squared_error_is_told_whatever_its_labels_are_called(labels, outputs):
+    """Fitted to 0 and 1, or to one-hot codes; the user may pass the same classes under other names."""
+    code = (Y > 0).astype(float)
+    target = code if outputs == 1 else np.eye(2)[(Y > 0).astype(int)]
+    net = fitted(
+        MLPRegressor(hidden_layer_sizes=(32,), solver="lbfgs", max_iter=3000, alpha=0, random_state=0),
+        X,
+        target,
+    )
+    found = implicit_bias_report(net, X, np.where(Y > 0, labels[1], labels[0]))
+    assert found.train_error == 0
+    assert found.state == "unknown"
+    assert any("outputs approximate the labels" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-3])
+@pytest.mark.parametrize("kind", ["relu", "leaky_relu"])
+def test_functional_rectifiers_are_told_from_others_at_any_scale(kind, scale):
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = torch.nn.Linear(6, 12), torch.nn.Linear(12, 1)
+
+        def forward(self, x):
+            return self.last(getattr(torch.nn.functional, kind)(self.first(x)))
+
+    torch.manual_seed(0)
+    net = Net()
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.mul_(scale)
+    if kind == "relu":
+        assert read_layer(net, X.astype(np.float32)).weights is not None
+    else:
+        with pytest.raises(InputError, match="a hidden layer of rectified units"):
+            read_layer(net, X.astype(np.float32))
+
+
+def test_sparse_bottlenecks_and_binary_inputs_are_hidden_layers():
+    """Values of such layers occur in earlier ones by chance; their weights tell that they are layers of their own."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(6, 12),
+        torch.nn.ReLU(),
+        torch.nn.Linear(12, 3),
+        torch.nn.ReLU(),
+        torch.nn.Linear(3, 1),
+    )
+    with torch.no_grad():
+        net[2].bias.fill_(-0.6)
+    assert read_layer(net, np.random.default_rng(0).normal(size=(300, 6)).astype(np.float32)).name == "3"
+    pairs = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
+    with torch.no_grad():
+        pairs[0].weight.copy_(torch.tensor([[1.0, 1, 0, 0], [0, 0, 1, 1]]))
+        pairs[0].bias.fill_(-1.0)
+    binary = np.indices((2, 2, 2, 2)).reshape(4, -1).T.astype(np.float32)
+    found = read_layer(pairs, binary)
+    assert found.name == "1"
+    assert found.weights is not None
+
+
+def test_a_dense_layer_behind_pooling_receives_what_is_pooled():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 3, 3),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(27, 10),
+        torch.nn.ReLU(),
+        torch.nn.Linear(10, 1),
+    )
+    images = np.random.default_rng(0).normal(size=(60, 1, 8, 8)).astype(np.float32)
+    found = read_layer(net, images)
+    assert (found.name, found.received) == ("5", 27)
+    alive = found.activities.any(axis=0)  # of a unit that is always silent, the bias cannot be told
+    rebuilt = np.maximum(found.inputs @ found.weights.incoming, 0)
+    np.testing.assert_allclose(rebuilt[:, alive], found.activities[:, alive], atol=1e-4)
+
+
+def test_frames_keep_their_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    net = fitted(MLPClassifier((12,), max_iter=300, random_state=0), frame, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert implicit_bias_report(net, frame, Y).rows == 60

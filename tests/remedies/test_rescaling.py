@@ -209,3 +209,39 @@ def test_statistics_behind_an_embedding():
     smaller = rescale(module, 0.5, inputs=tokens)
     expected = 0.5 * module[0].weight.detach()[tokens].reshape(64, 8).mean(dim=0)
     torch.testing.assert_close(smaller[2].running_mean, expected)
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(5, 4)
+        self.head = nn.Linear(4, 5)
+        self.head.weight = self.words.weight
+
+    def forward(self, x):
+        return self.head(self.words(x))
+
+
+class Bare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.readout = nn.Linear(5, 8), nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        return self.body(x) @ self.readout
+
+
+def test_a_normalised_readout_is_kept_as_a_whole_and_cannot_be_drawn_anew():
+    module = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.utils.parametrizations.weight_norm(nn.Linear(8, 1)))
+    kept = rescale(module, 0.5, readout="keep")
+    torch.testing.assert_close(kept[2].weight, module[2].weight)
+    torch.testing.assert_close(kept[0].weight, 0.5 * module[0].weight)
+    with pytest.raises(InputError, match="without parametrisation"):
+        rescale(module, 0.5, readout="reset", key=0)
+
+
+def test_shared_and_bare_readouts_are_refused():
+    with pytest.raises(InputError, match=r"it shares them with 'words\.weight'"):
+        rescale(Tied(), 0.5, readout="keep", head="head")
+    with pytest.raises(InputError, match=r"head: got 'body \(Linear\), the last module with parameters'"):
+        rescale(Bare(), 0.5, readout="keep")

@@ -258,3 +258,18 @@ def test_a_layer_that_has_grown_is_not_said_to_be_as_it_was():
     assert report.layers[0].kept.low > 1.25
     assert report.label == "lazy"
     assert "adds directions to it" in str(report).replace("\n", " ")
+
+
+def test_a_hidden_layer_as_wide_as_the_outputs_is_not_the_readout():
+    class Skips(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second, self.head = nn.Linear(8, 3), nn.Linear(3, 3), nn.Linear(3, 3)
+
+        def forward(self, x):
+            hidden = torch.relu(self.first(x))
+            return self.head(hidden + torch.relu(self.second(hidden)))
+
+    torch.manual_seed(0)
+    net = Skips()
+    assert reuse_report(net, net, X).decided_by == "second"

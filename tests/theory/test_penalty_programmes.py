@@ -228,3 +228,11 @@ def test_inputs_of_zero_change_nothing():
     )
     for solve in (min_l1, min_l2, lambda x, y: min_group_norm([x], [y])):
         np.testing.assert_allclose(solve(zero, np.zeros(3)).coefficients, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1.0])
+def test_a_task_of_zeros_does_not_set_the_scale_of_another(problem, unit):
+    x, y, _ = problem
+    found = min_group_norm([x, x], [unit * y, 0 * y]).coefficients
+    np.testing.assert_allclose(found[0] / unit, min_l1(x, y).coefficients, atol=1e-5)
+    np.testing.assert_allclose(found[1] / unit, 0, atol=1e-5)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from recombine.bias.distance import distance_to_limit
 from recombine.bias.explanations import (
@@ -35,6 +35,8 @@ MAX_UNITS = 4096
 MIN_ROWS = 10
 MIXED = 2000
 """How many mixtures of training rows to compare predictions on if the user gives no other rows."""
+FITTED = 0.02
+"""Outputs approximate labels -1 and 1 if they miss them by less than this (mean square, labels 1 apart)."""
 DRAWS = 3
 """Draws of random gates; the one in the middle is reported."""
 
@@ -78,7 +80,7 @@ def implicit_bias_report(
     seed = checked_seed(seed)
     tell = progress or (lambda share: None)
     inputs, others = _checked("inputs", inputs), None if others is None else _checked("others", others)
-    seen = read_layer(model, inputs, layer=layer)
+    seen, compared = _read(model, inputs, _mixtures(inputs, seed) if others is None else others, layer)
     n = len(seen.inputs)
     if not MIN_ROWS <= n <= MAX_ROWS:
         raise InputError("inputs", f"{n} rows", f"from {MIN_ROWS} to {MAX_ROWS} training rows")
@@ -88,11 +90,6 @@ def implicit_bias_report(
     numbers, classes = as_labels(targets, n)
     if others is None and other_targets is not None:
         raise InputError("other_targets", "labels", "other rows that they belong to")
-    compared = read_layer(
-        model, _mixtures(inputs, seed) if others is None else others, layer=seen.name, constant=seen.constant
-    )
-    if seen.weights is None:  # probabilities of training rows may be too close to 0 and 1 to tell the scores
-        seen = replace(seen, weights=compared.weights)
     if len(compared.inputs) > MAX_COMPARED:
         raise InputError("others", f"{len(compared.inputs)} rows", f"at most {MAX_COMPARED}")
     tell(0.1)
@@ -147,12 +144,36 @@ def _checked(field: str, rows: Any) -> Any:
     return rows
 
 
-def _mixtures(inputs: Any, seed: int) -> Array:
-    """Means of two training rows each."""
-    x = np.asarray(inputs, dtype=np.float64)
+def _mixtures(inputs: Any, seed: int) -> Any:
+    """Means of two training rows each, in the form of the inputs."""
+    try:
+        x = np.asarray(inputs, dtype=np.float64)
+    except (TypeError, ValueError):
+        expected = "an array or a frame of numbers, or other rows to compare predictions on (others=...)"
+        raise InputError("inputs", type(inputs).__name__, expected) from None
     rng = np.random.default_rng(seed)
     first, second = rng.integers(len(x), size=(2, MIXED))
-    return np.asarray((x[first] + x[second]) / 2, dtype=np.asarray(inputs).dtype)
+    mixed = (x[first] + x[second]) / 2
+    if hasattr(inputs, "iloc"):
+        return type(inputs)(mixed, columns=inputs.columns)
+    return np.asarray(mixed, dtype=np.asarray(inputs).dtype)
+
+
+def _read(model: Any, inputs: Any, others: Any, layer: str | None) -> tuple[RectifiedLayer, RectifiedLayer]:
+    """The layer for both sets of rows; read together where they are arrays, since one may show what the other hides."""
+    if all(isinstance(one, np.ndarray | list) for one in (inputs, others)):
+        first, second = np.asarray(inputs), np.asarray(others)
+        if first.shape[1:] != second.shape[1:]:
+            sizes = [int(np.prod(one.shape[1:])) for one in (second, first)]
+            expected = f"rows of {sizes[1]} inputs, as in training"
+            raise InputError("others", f"rows of {sizes[0]} inputs", expected)
+        both = read_layer(model, np.concatenate([first, second]), layer=layer)
+        return both.some(slice(len(first))), both.some(slice(len(first), None))
+    seen = read_layer(model, inputs, layer=layer)
+    compared = read_layer(model, others, layer=seen.name, constant=seen.constant)
+    if seen.weights is None:  # probabilities of training rows may be too close to 0 and 1 to tell the scores
+        seen = replace(seen, weights=compared.weights)
+    return seen, compared
 
 
 def _together(seen: RectifiedLayer, compared: RectifiedLayer) -> RectifiedLayer:
@@ -183,15 +204,27 @@ def _cut(seen: RectifiedLayer, compared: RectifiedLayer, numbers: Array, classes
     Fitted outputs are close to the labels as they are, scores only after a sigmoid.
     """
     outputs = np.concatenate([seen.outputs, compared.outputs])
+    if outputs.shape[1] == len(classes):
+        labels = np.eye(len(classes))[numbers]
+        fitted = np.mean((seen.outputs - labels) ** 2) < np.mean(
+            (softmax(seen.outputs, axis=1) - labels) ** 2
+        )
+        probabilities = np.allclose(outputs.sum(axis=1), 1, atol=1e-3) and bool((outputs >= 0).all())
+        return _Cut(0.0, fitted=bool(fitted) and not probabilities)
     if ((outputs >= 0) & (outputs <= 1)).all():
         return _Cut(0.5)
-    if isinstance(classes[0], str) or outputs.shape[1] > 1 or len(classes) > 2:
+    if outputs.shape[1] > 1 or len(classes) > 2:
         return _Cut(0.0)
-    low, high = float(classes[0]), float(classes[1])
     own = seen.outputs[:, 0]
-    as_labels = np.mean(((own - low) / (high - low) - numbers) ** 2)
+    codings = [(0.0, 1.0), (-1.0, 1.0)]
+    if not isinstance(classes[0], str):
+        codings.append((float(classes[0]), float(classes[1])))
+    misfit = {(low, high): np.mean(((own - low) / (high - low) - numbers) ** 2) for low, high in codings}
+    low, high = min(misfit, key=lambda coding: float(misfit[coding]))
     as_scores = np.mean((expit(own) - numbers) ** 2)
-    return _Cut((low + high) / 2, fitted=True) if as_labels < as_scores else _Cut(0.0)
+    # Scores that are still small look like labels -1 and 1, too, and are cut at the same place.
+    bound = as_scores if low + high else min(as_scores, FITTED)
+    return _Cut((low + high) / 2, fitted=True) if misfit[low, high] < bound else _Cut(0.0)
 
 
 def _rows(
@@ -267,8 +300,8 @@ def _notes(layer: RectifiedLayer, n_classes: int, train_error: float, cut: _Cut)
     """Why the distance to the limit is unknown."""
     if cut.fitted and n_classes == 2:
         return [
-            f"the output approximates the labels and is cut at {cut.at:g}; training of this kind stops at the labels, "
-            "so it has no limit of maximum margin"
+            "outputs approximate the labels, as after training by squared error; such training stops at the labels, so "
+            "it has no limit of maximum margin"
         ]
     if n_classes > 2:
         return ["the distance to the limit is measured for two classes only"]

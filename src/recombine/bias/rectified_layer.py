@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,8 @@ MIN_SILENT = 1e-4
 """Share of exact zeros from which a layer that is never negative counts as rectified."""
 SAME = 1e-3
 """Relative error up to which weights are those that produced the activities."""
+ROUNDING = 1e-6
+"""Of numbers in single precision, relative to the largest."""
 NO_BIAS = 1e-5
 """Biases up to this share of the largest activity are rounding: the layer has none."""
 SATURATED = 1e-4
@@ -67,6 +69,12 @@ class RectifiedLayer:
         """How many numbers the layer receives, without the constant."""
         return self.inputs.shape[1] - self.constant
 
+    def some(self, rows: slice) -> RectifiedLayer:
+        """The same for some of the rows."""
+        return replace(
+            self, inputs=self.inputs[rows], activities=self.activities[rows], outputs=self.outputs[rows]
+        )
+
     @property
     def gates(self) -> Bool[Array, "rows units"]:
         """Whether each unit is on."""
@@ -87,11 +95,18 @@ def read_layer(
     chain = adapted.weights() or {}
     activities, outputs = _activities(adapted)
     activities |= _rectified_in_passing(activities, chain)
-    found = _rectified_layers(activities, chain, rows, outputs)
+    links: dict[str, _Incoming | None] = {
+        name: _incoming(
+            _until(chain, activities, name), [*_earlier(activities, adapted.shapes, name), rows], own
+        )
+        for name, own in activities.items()
+        if _rectified(own)
+    }
+    found = _rectified_layers(activities, chain, links, [rows, outputs])
     chosen = _chosen(layer, found, activities, adapted)
     own = activities[chosen]
     before = found[: found.index(chosen)]
-    link = _incoming(chain, [*_earlier(activities, chosen), rows], own)
+    link = links[chosen]
     notes = list(dict.fromkeys(adapted.notes))
     if len(found) > 1:
         which = "the last, is" if chosen == found[-1] else "as asked for, is"
@@ -142,10 +157,22 @@ def _activities(model: Model) -> tuple[dict[str, Array], Array]:
     return both, together
 
 
-def _earlier(activities: Mapping[str, Array], name: str) -> list[Array]:
-    """Activities of the layers before one, nearest first."""
+def _until(chain: Mapping[str, Array], activities: Mapping[str, Array], name: str) -> dict[str, Array]:
+    """The weights that come before a layer, or are its own."""
     names = list(activities)
-    return [activities[one] for one in reversed(names[: names.index(name)])]
+    return {one: chain[one] for one in names[: names.index(name) + 1] if one in chain}
+
+
+def _earlier(
+    activities: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]], name: str
+) -> Iterator[Array]:
+    """Activities of the layers before one, nearest first; images also pixel by pixel, as weights read them."""
+    names = list(activities)
+    for one in reversed(names[: names.index(name)]):
+        yield activities[one]
+        if len(shapes[one]) == 3:  # (channels, height, width)
+            images = activities[one].reshape(-1, *shapes[one])
+            yield np.moveaxis(images, 1, -1).reshape(len(images), -1)
 
 
 def _rectified_in_passing(activities: Mapping[str, Array], chain: Mapping[str, Array]) -> dict[str, Array]:
@@ -166,20 +193,27 @@ def _rectified_in_passing(activities: Mapping[str, Array], chain: Mapping[str, A
 
 
 def _constant(left: Array, of: Array) -> bool:
-    """Whether what a readout leaves of a layer is the same for every row: its bias."""
-    return bool(np.abs(left - left.mean(axis=0)).max() <= SAME * max(1.0, float(np.abs(of).max())))
+    """Whether what a readout leaves of a layer is the same for every row: its bias (relative to how layers vary)."""
+    spread = float(np.abs(of - of.mean(axis=0)).max())
+    return bool(np.abs(left - left.mean(axis=0)).max() <= SAME * spread + ROUNDING * float(np.abs(of).max()))
 
 
 def _rectified_layers(
-    activities: Mapping[str, Array], chain: Mapping[str, Array], rows: Array, outputs: Array
+    activities: Mapping[str, Array],
+    chain: Mapping[str, Array],
+    links: Mapping[str, _Incoming | None],
+    known: Sequence[Array],
 ) -> list[str]:
     """Rectified layers: behind weights, not the outputs, and no layer that only passes on or pools another one."""
-    names, found = list(activities), []
+    names, found, known = list(activities), [], list(known)
     first = next((number for number, name in enumerate(names) if name in chain), 0)
-    known = [rows, outputs]
     for name in names[first:]:
+        if name not in links:
+            continue
         own = activities[name]
-        if _rectified(own) and not any(_passes_on(own, one) for one in known):
+        repeats = any(own.shape == one.shape and np.array_equal(own, one) for one in known)
+        # What dense weights give is a layer of its own, even if its values happen to occur before.
+        if not repeats and (links[name] is not None or not any(_pools(own, one) for one in known)):
             found.append(name)
             known.append(own)
     return found
@@ -189,13 +223,11 @@ def _rectified(activity: Array) -> bool:
     return bool((activity >= 0).all() and np.mean(activity == 0) >= MIN_SILENT and (activity > 0).any())
 
 
-def _passes_on(own: Array, before: Array) -> bool:
-    """Whether a layer only repeats, selects or averages values of another: dropout, flattening, pooling."""
-    if own.shape == before.shape and np.array_equal(own, before):
-        return True
+def _pools(own: Array, before: Array) -> bool:
+    """Whether a layer only selects or averages values of another, wider one."""
     if own.shape[1] >= before.shape[1]:
         return False
-    some = np.linspace(0, len(own) - 1, min(len(own), 20)).astype(int)
+    some = np.flatnonzero((own > 0).any(axis=1))[:100]  # zeros occur anywhere
     if all(np.isin(own[row], before[row]).all() for row in some):
         return True
     return bool(np.allclose(own[some].mean(axis=1), before[some].mean(axis=1), rtol=SAME))
@@ -218,8 +250,9 @@ class _Incoming:
 def _incoming(chain: Mapping[str, Array], candidates: Sequence[Array], own: Array) -> _Incoming | None:
     """The dense layer that reproduces the activities from the inputs or from an earlier layer, such as a scaler's."""
     on = own > 0
-    for name, matrix in chain.items():
-        for received in candidates:
+    dense = {name: matrix for name, matrix in chain.items() if matrix.ndim == 2}
+    for received in candidates:
+        for name, matrix in dense.items():
             if matrix.shape != (received.shape[1], own.shape[1]):
                 continue
             before = received @ matrix.astype(np.float64)

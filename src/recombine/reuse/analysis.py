@@ -138,19 +138,30 @@ def _last_hidden(model: Model, weights: Mapping[str, np.ndarray] | None, names: 
     """The last layer before the readout: what follows it has the directions of the new task.
 
     The readout is the last layer with weights (a softmax may follow). If weights cannot be read, it is the last layer,
-    or the first of several at the end that have the shape of the outputs, as scores and their softmax have. It may be
-    missing from `names`: the user can leave it out, and scikit-learn does not show it as a layer.
+    or the first of several at the end that order the outputs alike, as scores and their softmax do. It may be missing
+    from `names`: the user can leave it out, and scikit-learn does not show it as a layer.
     """
     order = list(model.layers)
     readout = list(weights)[-1] if weights else order[-1]
     if not weights:
+        few = next(iter(model.run(order)))
         for layer in reversed(order[1:]):
-            if model.shapes[layer] != model.output_shape:
+            if not _ordered_alike(few.activities[layer], few.outputs):
                 break
             readout = layer
     first = order.index(readout) if readout in order else len(order)
     hidden = [layer for layer in names if layer in order[:first]]
     return hidden[-1] if hidden else names[-1]
+
+
+def _ordered_alike(scores: np.ndarray, outputs: np.ndarray) -> bool:
+    """Whether scores and outputs order classes, or rows if there is one output, in the same way."""
+    if scores.shape != outputs.shape:
+        return False
+    one, other = (x.reshape(len(x), -1) for x in (scores, outputs))
+    axis = 1 if one.shape[1] > 1 else 0
+    ranked = np.take_along_axis(other, np.argsort(one, axis=axis), axis=axis)
+    return bool((np.diff(ranked, axis=axis) >= 0).all())
 
 
 def _from_activations(

@@ -44,7 +44,7 @@ def read_tables(folder: Path | None) -> dict[str, Table]:
     try:
         plain = json.loads(file.read_text(encoding="utf-8"))
         return {title: _table(table) for title, table in plain.items()}
-    except (ValueError, TypeError, AttributeError, KeyError):
+    except (ValueError, TypeError, AttributeError, LookupError):
         raise InputError(str(file), "other contents", "tables, as `recombine report` writes them") from None
 
 

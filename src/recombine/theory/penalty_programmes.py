@@ -215,7 +215,9 @@ def min_group_norm(
     # Variables: for every feature its bound t, then its coefficient in each task.
     T, constant = len(tasks), np.sqrt((given**2).sum(axis=0))
     width = 1 + T
-    unit, scale = max(_size(x) for x, _ in tasks), max(_size(y) for _, y in tasks)
+    unit, scale = (
+        _size(np.concatenate([one.ravel() for one in every])) for every in zip(*tasks, strict=True)
+    )
     equalities, aims = [], []
     for task, (x, y) in enumerate(tasks):
         block = sparse.lil_matrix((len(y), features * width))
@@ -242,6 +244,8 @@ def min_group_norm(
     if str(found.status) not in ("Solved", "AlmostSolved"):
         raise InputError("targets", str(found.status), "targets that the inputs can produce")
     beta = scale / unit * np.asarray(found.x).reshape(features, width)[:, 1:].T
+    if not all(_met(x, b, y) for (x, y), b in zip(tasks, beta, strict=True)):
+        raise InputError("targets", "a solution that misses them", "tasks on similar scales")
     residual = max(_residual(x, b, y) for (x, y), b in zip(tasks, beta, strict=True))
     objective = float(np.sqrt((beta**2).sum(axis=0) + constant**2).sum())
     return Solution(beta, residual, objective, int(found.iterations))

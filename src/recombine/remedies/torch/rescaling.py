@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import torch
 from torch import nn
+from torch.nn.utils import parametrize
 
 from recombine.errors import InputError
 
@@ -55,15 +56,19 @@ def rescale(
     owner = _head(changed, head) if readout != "rescale" or head is not None else ""
     if readout == "reset":
         last: Any = changed.get_submodule(owner)
-        if not hasattr(last, "reset_parameters"):
-            raise InputError("readout", type(last).__name__, "a last layer with `reset_parameters`")
+        if not hasattr(last, "reset_parameters") or parametrize.is_parametrized(last):
+            got = f"{owner} ({type(last).__name__})"
+            raise InputError(
+                "readout", got, "a last layer with `reset_parameters` and without parametrisation"
+            )
         if isinstance(key, bool) or not isinstance(key, int):
             raise InputError("key", key, "a whole number, the seed of a new readout")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(key)
             last.reset_parameters()
     elif readout == "keep":
-        factors |= {name: 1.0 for name in named if name.rpartition(".")[0] == owner}
+        kept = {id(parameter) for parameter in changed.get_submodule(owner).parameters()}
+        factors |= {name: 1.0 for name, parameter in named.items() if id(parameter) in kept}
     with torch.no_grad():
         for name, parameter in named.items():
             if not torch.isfinite(parameter).all():
@@ -78,19 +83,29 @@ def rescale(
 
 
 def _head(model: nn.Module, name: str | None) -> str:
-    """The layer that is kept or drawn anew."""
-    layers = [one.rpartition(".")[0] for one, _ in model.named_parameters()]
+    """The layer that is kept or drawn anew; it must not share weights with another one."""
+    owners = [_owner(one) for one, _ in model.named_parameters(remove_duplicate=False)]
+    choices = ", ".join(dict.fromkeys(owner for owner in owners if owner)) or "none"
     if name is None:
-        last = model.get_submodule(layers[-1])
-        if isinstance(last, nn.Linear | nn.modules.conv._ConvNd):
-            return layers[-1]
-        found = (
-            f"{layers[-1] or 'the module itself'} ({type(last).__name__}), the last module with parameters"
-        )
-        raise InputError("head", found, f"the name of the readout: one of {', '.join(dict.fromkeys(layers))}")
-    if name not in layers:
-        raise InputError("head", name, f"a layer with parameters: {', '.join(dict.fromkeys(layers))}")
+        name = owners[-1]
+        last = model.get_submodule(name)
+        dense = isinstance(last, nn.Linear | nn.modules.conv._ConvNd)
+        if not dense or ("" in owners and name):  # the module may use parameters of its own as a readout
+            found = f"{name or 'the module itself'} ({type(last).__name__}), the last module with parameters"
+            raise InputError("head", found, f"the name of the readout: one of {choices}")
+    elif name not in owners:
+        raise InputError("head", name, f"a layer with parameters: {choices}")
+    own = {id(parameter) for parameter in model.get_submodule(name).parameters()}
+    for one, parameter in model.named_parameters(remove_duplicate=False):
+        if id(parameter) in own and _owner(one) != name:
+            raise InputError("head", name, f"a layer with weights of its own; it shares them with {one!r}")
     return name
+
+
+def _owner(parameter: str) -> str:
+    """The module that has a parameter, also one from which a weight is computed, as in weight normalisation."""
+    owner, found, _ = parameter.partition(".parametrizations.")
+    return owner if found else parameter.rpartition(".")[0]
 
 
 def _factors(names: list[str], factor: float | Mapping[str, float]) -> dict[str, float]:
