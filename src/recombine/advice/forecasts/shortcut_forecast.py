@@ -8,7 +8,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
+from scipy import special
 
 from recombine.advice.labels import CellLabels
 from recombine.report import percent
@@ -18,8 +19,8 @@ from recombine.theory.overlap_kernels import set_index
 
 MATERIAL = 0.1
 """A shortcut is worth taking if it removes this share of what a constant gets wrong,"""
-LUCK = 1.64
-"""and does so beyond the luck of so many cells (standard deviations, one-sided 95%)."""
+BY_LUCK = 0.05
+"""and if labels depend on its factors beyond chance (p-value of a chi-squared or an F test over cells)."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,8 @@ def _gain_by_majority(codes: np.ndarray, label: np.ndarray) -> tuple[float, bool
     base = float(common.max() / len(label))
     if base == 1:
         return 0.0, False
-    luck = float(np.sqrt(base * (1 - base) / len(label)))
-    return (right - base) / (1 - base), right - base > max(MATERIAL * (1 - base), LUCK * luck)
+    gain = (right - base) / (1 - base)
+    return gain, gain > MATERIAL and _dependence(table) <= BY_LUCK
 
 
 def _gain_by_mean(codes: np.ndarray, values: np.ndarray) -> tuple[float, bool]:
@@ -183,7 +184,30 @@ def _gain_by_mean(codes: np.ndarray, values: np.ndarray) -> tuple[float, bool]:
     guess = np.where(rows > 1, sums / np.maximum(rows - 1, 1), rest)
     spread = ((values - rest) ** 2).sum()
     gain = float(1 - ((guess - values) ** 2).sum() / spread) if spread else float("nan")
-    return gain, gain > MATERIAL
+    return gain, gain > MATERIAL and _difference(group, values) <= BY_LUCK
+
+
+def _dependence(table: Float[np.ndarray, "levels labels"]) -> float:
+    """The p-value of Pearson's chi-squared test of independence."""
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    used = expected > 0
+    statistic = ((table - expected)[used] ** 2 / expected[used]).sum()
+    free = ((table.sum(axis=1) > 0).sum() - 1) * ((table.sum(axis=0) > 0).sum() - 1)
+    return float(special.chdtrc(free, statistic)) if free else 1.0
+
+
+def _difference(group: np.ndarray, values: np.ndarray) -> float:
+    """The p-value of the F test that all levels have the same mean."""
+    rows = np.bincount(group)
+    means = np.bincount(group, weights=values) / rows
+    within = float(((values - means[group]) ** 2).sum())
+    between = float((rows * (means - values.mean()) ** 2).sum())
+    levels, rest = len(rows) - 1, len(values) - len(rows)
+    if levels < 1 or rest < 1:
+        return 1.0
+    if not within:
+        return 0.0 if between else 1.0
+    return float(special.fdtrc(levels, rest, (between / levels) / (within / rest)))
 
 
 def _explained(guess: np.ndarray, values: np.ndarray) -> float:
