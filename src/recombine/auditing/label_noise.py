@@ -45,10 +45,11 @@ def label_noise(
     """
     if outputs.kind == "regression":
         return 0.0
-    disagreement, free = _disagreement(outputs.targets, outputs.targets, cell_index, outputs.known)
+    labels, answers = (x.argmax(axis=1) for x in (outputs.targets, outputs.predictions))
+    disagreement, free = _disagreement(labels, labels, cell_index, outputs.known)
     if free < MIN_REPLICATES:
         return float("nan")
-    if disagreement <= 0 or _knows_rows(outputs, cell_index, outputs.known & ~trained):
+    if disagreement <= 0 or _knows_rows(labels, answers, cell_index, outputs.known & ~trained):
         return 0.0
     classes = outputs.targets.shape[1]
     worst = (classes - 1) / classes
@@ -56,48 +57,53 @@ def label_noise(
 
 
 def _disagreement(
-    ours: Float[np.ndarray, "rows classes"],
-    theirs: Float[np.ndarray, "rows classes"],
+    ours: Int[np.ndarray, " rows"],
+    theirs: Int[np.ndarray, " rows"],
     cell_index: Int[np.ndarray, " rows"],
     counted: Bool[np.ndarray, " rows"],
 ) -> tuple[float, int]:
-    """How often one row's label differs from another row's in the same cell, over rows with others; and how many rows
-    there are beyond the first of their cell."""
-    cells, index, rows = np.unique(cell_index[counted], return_inverse=True, return_counts=True)
-    free = int((rows - 1).sum())
+    """How often our label of a row differs from theirs of another row in the same cell, over rows with others; and how
+    many rows there are beyond the first of their cell."""
+    one, other, cell = ours[counted], theirs[counted], cell_index[counted]
+    rows = np.bincount(cell)
+    free = int(np.maximum(rows - 1, 0).sum())
     if not free:
         return 0.0, 0
-    own, other = ours[counted], theirs[counted]
-    totals = np.zeros((len(cells), other.shape[1]))
-    np.add.at(totals, index, other)
-    agree = (own * (totals[index] - other)).sum(axis=1)
-    several = rows[index] > 1
-    return float(1 - np.mean(agree[several] / (rows[index] - 1)[several])), free
+    classes = int(max(one.max(), other.max())) + 1
+    codes, counts = np.unique(cell * classes + other, return_counts=True)
+    asked = cell * classes + one
+    place = np.minimum(np.searchsorted(codes, asked), len(codes) - 1)
+    agree = np.where(codes[place] == asked, counts[place], 0) - (one == other)
+    several = rows[cell] > 1
+    return float(1 - np.mean(agree[several] / (rows[cell] - 1)[several])), free
 
 
 def _knows_rows(
-    outputs: Outputs, cell_index: Int[np.ndarray, " rows"], fresh: Bool[np.ndarray, " rows"]
+    labels: Int[np.ndarray, " rows"],
+    answers: Int[np.ndarray, " rows"],
+    cell_index: Int[np.ndarray, " rows"],
+    fresh: Bool[np.ndarray, " rows"],
 ) -> bool:
     """Whether predictions for new rows follow the labels of the rows themselves, not only those of their cells."""
-    elsewhere, free = _disagreement(outputs.predictions, outputs.targets, cell_index, fresh)
+    elsewhere, free = _disagreement(answers, labels, cell_index, fresh)
     if free < MIN_REPLICATES:
         return False
-    several = np.bincount(cell_index[fresh], minlength=int(cell_index.max()) + 1)[cell_index] > 1
-    wrong = float(np.mean(outputs.row_errors()[fresh & several]))
-    own, _ = _disagreement(outputs.targets, outputs.targets, cell_index, fresh)
+    several = fresh & (np.bincount(cell_index[fresh], minlength=int(cell_index.max()) + 1)[cell_index] > 1)
+    wrong = float(np.mean(answers[several] != labels[several]))
+    own, _ = _disagreement(labels, labels, cell_index, fresh)
     return elsewhere - wrong > KNOWN_DISAGREEMENT * own
 
 
 def voted(
     votes: Float[np.ndarray, "cells classes"], rows: Int[np.ndarray, " cells"], noise: float
 ) -> Float[np.ndarray, "cells classes"]:
-    """The probability of every class in every cell, from shares of labels among its rows.
+    """The probability of every class in every cell, from shares of labels among its rows (and over all cells).
 
     ```python
     >>> import numpy as np
     >>> from recombine.auditing.label_noise import voted
-    >>> voted(np.array([[0.75, 0.25]]), np.array([4]), 0.2).round(3).tolist()  # three labels against one
-    [[0.941, 0.059]]
+    >>> voted(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([4, 4]), 0.2).round(3).tolist()  # three against one
+    [[0.941, 0.059], [0.059, 0.941]]
 
     ```
     """

@@ -23,6 +23,12 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
     if scores is not None and (scores.cells_seen or scores.cells_unseen):
         fresh = " (new rows)" if scores.held_out else ""
         yield Fact("error", f"seen{fresh} {error_text(scores.seen)}   unseen {error_text(scores.unseen)}")
+        if report.as_given is not None:
+            seen, unseen = map(error_text, report.as_given)
+            yield Fact("", f"before the conversion of units: seen {seen}   unseen {unseen}")
+        values = (f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items())
+        baselines = f"baselines: {' · '.join(values)} " if scores.baselines else ""
+        yield Fact("", f"{baselines}({scores.measure})")
         if scores.ratio.low > LIKE_SEEN:
             yield Fact("unseen / seen", f"{bracket(scores.ratio)} times the error")
         by_output = report.by_output
@@ -32,12 +38,6 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
             yield Fact("composes, by output", each)
         if scores.label_noise > 0:
             yield Fact("wrong labels", f"about {percent(scores.label_noise)}, by rows of the same cell")
-        if report.as_given is not None:
-            seen, unseen = map(error_text, report.as_given)
-            yield Fact("", f"before the conversion of units: seen {seen}   unseen {unseen}")
-        values = (f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items())
-        baselines = f"baselines: {' · '.join(values)} " if scores.baselines else ""
-        yield Fact("", f"{baselines}({scores.measure})")
     for one in report.findings:
         if one.applicable:
             yield Fact(one.title, one.explanation, Badge(one.status, finding_tone(one)))
