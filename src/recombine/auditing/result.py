@@ -37,8 +37,9 @@ class AuditReport(Report):
     **Attributes:**
 
     - `verdict`: one or two sentences; `findings`: all eleven, in a fixed order; `remedies`: what to try.
-    - `scores`: errors on seen and unseen cells, with baselines; `None` if there are no predictions. `by_output`: the
-        same for each of several quantities; if only some fail, everything else is about these.
+    - `scores`: errors on seen and unseen cells, with baselines; `None` without predictions.
+    - `by_output`: the scores of each output, if there are several quantities. If the model fails in only some of them,
+        the rest of the report is about those.
     - `failure`, `cause`: the rules that were tested on the errors, and the one that explains them.
     - `forecast`: what the split alone predicts, compared with what happened; or why there is no forecast.
     - `outputs`, `by_cell`: targets and predictions, by row and by cell.

@@ -70,7 +70,7 @@ class Scores:
 
     @property
     def learned_nothing(self) -> bool:
-        """Whether the model is no better than a constant on seen cells, and not just by the luck of noisy labels."""
+        """Whether the model is surely hardly better than a constant on seen cells."""
         return bool(self.skill.value <= LEARNED_NOTHING and not self.skill.high >= LEARNED)
 
     @property

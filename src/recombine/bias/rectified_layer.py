@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 
 from recombine.errors import InputError
 from recombine.models import Model, as_model
-from recombine.models.model_outputs import to_numpy
+from recombine.models.model_outputs import same_order, to_numpy
 
 Array = np.ndarray
 MIN_SILENT = 1e-4
@@ -276,7 +276,7 @@ def _readout(
         return None
     readout = own @ outgoing
     scores = activities.get(names[-1])
-    if scores is not None and scores.shape == readout.shape and _same_order(scores, outputs):
+    if scores is not None and scores.shape == readout.shape and same_order(scores, outputs):
         left = scores - readout
         bias = left.mean(axis=0) if _constant(left, scores) else None
     else:
@@ -284,16 +284,6 @@ def _readout(
     if bias is None:
         return None
     return LayerWeights(np.concatenate([link.matrix, link.bias[None]]), outgoing, bias)
-
-
-def _same_order(scores: Array, outputs: Array) -> bool:
-    """Whether outputs are scores passed through something that keeps their order, as probabilities are."""
-    if scores.shape != outputs.shape:
-        return False
-    if scores.shape[1] > 1:
-        rows = np.arange(len(scores))
-        return bool((outputs[rows, scores.argmax(axis=1)] == outputs.max(axis=1)).all())
-    return bool((np.diff(outputs[np.argsort(scores[:, 0]), 0]) >= 0).all())
 
 
 def _output_bias(readout: Array, outputs: Array) -> Array | None:

@@ -35,6 +35,25 @@ def to_numpy(array: Any) -> np.ndarray:
     return copy.astype(np.float32) if copy.dtype.kind == "V" and "float" in copy.dtype.name else copy
 
 
+def same_order(scores: np.ndarray, outputs: np.ndarray) -> bool:
+    """Whether outputs order classes, or rows if there is one output, as scores do: probabilities and their scores.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.models.model_outputs import same_order
+    >>> same_order(np.array([[2.0, -1.0]]), np.array([[0.9, 0.1]])), same_order(np.eye(2), 1 - np.eye(2))
+    (True, False)
+
+    ```
+    """
+    if scores.shape != outputs.shape:
+        return False
+    one, other = (x.reshape(len(x), -1) for x in (scores, outputs))
+    axis = 1 if one.shape[1] > 1 else 0
+    ranked = np.take_along_axis(other, np.argsort(one, axis=axis), axis=axis)
+    return bool((np.diff(ranked, axis=axis) >= 0).all())
+
+
 def entries(result: Any) -> list[tuple[str | int, Any]]:
     """What a tuple, list, mapping or record holds, with the keys that lead there; nothing for anything else."""
     if isinstance(result, Mapping):

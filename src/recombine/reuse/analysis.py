@@ -13,6 +13,7 @@ from recombine.metrics.reuse import weight_displacement
 from recombine.models import as_model
 from recombine.models.model import Model
 from recombine.models.model_inputs import Inputs
+from recombine.models.model_outputs import same_order
 from recombine.models.parameters import check_finite, signed_weights
 from recombine.reuse.kernel import tangent_movement
 from recombine.reuse.layers import MIN_ROWS, layer_reuse, max_rows
@@ -146,22 +147,12 @@ def _last_hidden(model: Model, weights: Mapping[str, np.ndarray] | None, names: 
     if not weights:
         few = next(iter(model.run(order)))
         for layer in reversed(order[1:]):
-            if not _ordered_alike(few.activities[layer], few.outputs):
+            if not same_order(few.activities[layer], few.outputs):
                 break
             readout = layer
     first = order.index(readout) if readout in order else len(order)
     hidden = [layer for layer in names if layer in order[:first]]
     return hidden[-1] if hidden else names[-1]
-
-
-def _ordered_alike(scores: np.ndarray, outputs: np.ndarray) -> bool:
-    """Whether scores and outputs order classes, or rows if there is one output, in the same way."""
-    if scores.shape != outputs.shape:
-        return False
-    one, other = (x.reshape(len(x), -1) for x in (scores, outputs))
-    axis = 1 if one.shape[1] > 1 else 0
-    ranked = np.take_along_axis(other, np.argsort(one, axis=axis), axis=axis)
-    return bool((np.diff(ranked, axis=axis) >= 0).all())
 
 
 def _from_activations(
