@@ -124,3 +124,21 @@ def test_without_repeated_rows_the_audit_says_that_noise_cannot_be_told():
     report = audited(3, (6, 6), 1, 0.3, 3)
     assert np.isnan(report.scores.label_noise)
     assert "No cell has several rows" in report.finding("composes").explanation
+
+
+def test_baselines_are_wrong_as_often_as_the_labels_that_they_are_compared_with():
+    """A baseline that knows the true labels errs as often as labels are flipped, like the model that knows them."""
+    rng = np.random.default_rng(0)
+    a, b = np.indices((8, 8)).reshape(2, -1)
+    seen = rng.random(64) > 0.3
+    row = np.repeat(np.arange(64), 12)
+    label = (a >= 4).astype(int)  # a sum of effects
+    report = audit(
+        factors={"a": a[row], "b": b[row]},
+        seen=seen[row],
+        target=flipped(rng, label[row], 0.2, 2),
+        prediction=label[row],
+    )
+    additive = report.scores.baselines["additive_1"].value
+    assert additive == pytest.approx(0.2, abs=0.05)
+    assert additive == pytest.approx(report.scores.unseen.value, abs=0.06)

@@ -206,7 +206,12 @@ def _baselines(
     targets = cells.targets[outside]
     for name, predicted in predictions.items():
         if cells.kind == "classification":
-            errors[name] = np.maximum(1 - (targets * predicted).sum(axis=1).round(12), 0.0)
+            wrong = 1 - (targets * predicted).sum(axis=1).round(12)
+            if cells.label_noise > 0:  # targets are probabilities of the true labels: back to noisy ones
+                beyond = wrong - (1 - (targets**2).sum(axis=1))
+                kept = 1 - cells.label_noise * targets.shape[1] / (targets.shape[1] - 1)
+                wrong = cells.label_noise + kept * beyond
+            errors[name] = np.maximum(wrong, 0.0)
         else:
             off = ((targets - predicted) ** 2).mean(axis=1) + cells.scatter[outside]
             errors[name] = np.where(off > ROUNDING_ERROR * errors["constant"].mean(), off, 0.0)
