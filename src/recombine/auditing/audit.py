@@ -145,7 +145,14 @@ def audit(
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
     data = read_audit_inputs(
-        table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
+        table,
+        factors=factors,
+        seen=seen,
+        target=target,
+        prediction=prediction,
+        inputs=inputs,
+        slices=slices,
+        bins=bins,
     )
     _check_unseen(data)
     check_names(unordered, data.table.space.names)
@@ -216,6 +223,7 @@ def audit(
         by_cell=cells,
         scores=scores,
         refits=refits,
+        conditions=evidence.conditions,
         by_output=by_output,
         units=units,
         as_given=as_given,

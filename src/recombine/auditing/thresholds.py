@@ -121,6 +121,33 @@ HOPELESS_CELL = 0.5
 WRONG_LABELS = 0.5
 """With labels, a cell is wrong if more than this share of its rows is."""
 
+# ---- what remedies are worth ---------------------------------------------------------------------------------------
+
+MIN_LIKENESS = 0.5
+"""A simple model stands for the user's if it predicts at least this share of its labels, or of its variance,"""
+RANDOM_ADDITIONS = 5
+"""and random cells are drawn this many times, to be compared with the cells that a remedy adds."""
+MAX_ADDED_CELLS, ADDED_SHARE = 8, 0.1
+"""A remedy that may add any cells adds at most so many, and about this share of the unseen ones."""
+NOTHING_KNOWN = 0.9
+"""Seen cells say nothing about others if even the best simple model has this share of a constant's error on seen cells
+that were left out of its fit."""
+
+# ---- what separates right from wrong cells -------------------------------------------------------------------------
+
+MIN_CONDITION_CELLS = 3
+"""A condition is true of at least this many unseen cells, and not true of as many."""
+MAX_P_VALUE_OF_CONDITION = 0.05
+"""Conditions are reported up to this p-value, corrected for the number of conditions,"""
+MAX_CONDITIONS = 6
+"""at most so many,"""
+SAME_CONDITION = 0.9
+"""and not those that are true of (or of all but) nearly the same cells as a stronger one."""
+STRONG_CONDITION = 0.3
+"""The verdict mentions a condition if the shares of wrong cells differ by this with 95% confidence."""
+MAX_CONDITION_LEVELS = 200
+"""Levels of a factor, or values of a column, up to which each is a condition."""
+
 # ---- layers, weights and derivatives -------------------------------------------------------------------------------
 
 READABLE = 0.8

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.cells import Cells
+from recombine.auditing.conditions import Condition, separating_conditions
 from recombine.auditing.findings.finding import title_of
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.internals.model_run import ModelRun
@@ -112,6 +113,13 @@ class AuditEvidence:
         reproduced = cells.kind == "regression" and cause.rule.name != "constant"
         all_labels = cells.kind == "classification" and cause.share.low >= ACCOUNTS_FOR_ALL
         return cause if reproduced or all_labels else None
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What separates right from wrong unseen cells."""
+        if self.unjudged or self.scores is None or self.scores.learned_nothing:
+            return ()
+        return separating_conditions(self.data.table, self.cells, self.data.slices)
 
     @property
     def _confusion(self) -> RuleResult | None:
