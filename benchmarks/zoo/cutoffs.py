@@ -38,6 +38,9 @@ TASK_NOT_ADDITIVE = 0.75
 COPIES, DOES_NOT_COPY = 0.6, 0.4
 """Memory, by intervention: numbers are added to the targets of seen cells at random, and the model is trained again.
 Share of the change of unseen predictions that the numbers in the nearest seen cells explain, ..."""
+COPIES_LABELS, DOES_NOT_COPY_LABELS = 0.6, 0.12
+"""The same for labels, which are drawn at random for every seen cell: squared correlation of the predicted classes
+with those of the nearest seen cells. (Up to 0.12, at most about a third of the labels are copies.)"""
 COPIES_MORE = 0.75
 """... leaving at most this share of what the sum of effects of these numbers leaves."""
 AVERAGES_STORED, STORED_CELLS = 0.95, 0.25

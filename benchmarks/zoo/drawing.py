@@ -96,9 +96,10 @@ def _store(path: Path, made: Draw | None) -> None:
     if made is None:
         np.savez(partial, unclear=True)
     else:
-        arrays = made.sample.design.table() | {"target": made.sample.target, "prediction": made.prediction}
-        about = json.dumps({"attempt": made.attempt} | asdict(made.truth))
-        np.savez_compressed(partial, about=about, **arrays)
+        arrays: dict[str, Any] = made.sample.design.table()
+        arrays |= {"target": made.sample.target, "prediction": made.prediction}
+        arrays |= {"about": json.dumps({"attempt": made.attempt} | asdict(made.truth))}
+        np.savez_compressed(partial, **arrays)
     partial.rename(path)
 
 
@@ -115,5 +116,7 @@ def _load(path: Path, kind: str, seed: int) -> Draw | None:
 def _fingerprint(kind: str) -> str:
     """Changes with the code that makes this kind and its truth."""
     modules = [cutoffs, designs, estimators, sample, tasks, truth, sys.modules[KINDS[kind].__module__]]
+    if KINDS[kind].__module__.endswith("picture_kinds"):
+        modules.append(sys.modules["benchmarks.zoo.torch_kinds"])
     text = b"".join(Path(str(one.__file__)).read_bytes() for one in modules)
     return hashlib.sha256(text).hexdigest()[:10]

@@ -112,12 +112,12 @@ def additive_net_labels(rng: np.random.Generator) -> Sample:
     return Sample(design, clean, target, network(AdditiveNet, steps=150, rate=0.02, decay=0.1), noise)
 
 
-def perceptron_product_jax(rng: np.random.Generator) -> Sample:
-    """A perceptron on one-hot codes that knows the seen cells of a product, and adds elsewhere."""
-    design = draw_design(rng, factors=(2,), levels=(7, 11), rows=(1, 2, 4))
-    clean = tasks.products(rng, design, low=float(rng.uniform(-1.0, -0.2)))
-    target, noise = noisy_numbers(rng, design, clean, (0.0, 0.1))
-    return Sample(design, clean, target, network(perceptron, steps=400), noise)
+def additive_net_product(rng: np.random.Generator) -> Sample:
+    """A neural additive model where factors multiply."""
+    design = draw_design(rng, factors=(2, 3))
+    clean = tasks.products(rng, design, int(rng.integers(1, 3)), low=float(rng.uniform(-1.0, -0.2)))
+    target, noise = noisy_numbers(rng, design, clean)
+    return Sample(design, clean, target, network(AdditiveNet, rate=0.02), noise)
 
 
 def barely_trained_jax(rng: np.random.Generator) -> Sample:
@@ -132,5 +132,5 @@ def barely_trained_jax(rng: np.random.Generator) -> Sample:
 
 KINDS = {
     one.__name__: one
-    for one in (additive_net_sum, additive_net_labels, perceptron_product_jax, barely_trained_jax)
+    for one in (additive_net_sum, additive_net_labels, additive_net_product, barely_trained_jax)
 }

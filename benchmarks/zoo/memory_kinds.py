@@ -6,8 +6,11 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
-from sklearn.linear_model import Ridge
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
@@ -19,7 +22,7 @@ from benchmarks.zoo.sample import Fitted, Sample, noisy_labels, noisy_numbers
 
 def nearest_product(rng: np.random.Generator) -> Sample:
     """The nearest stored rows, by level numbers, where factors multiply."""
-    design = draw_design(rng, ordered=True)
+    design = draw_design(rng, ordered=True, factors=(2, 3, 4))
     clean = tasks.products(rng, design, ordered=bool(rng.random() < 0.3), low=-1.5)
     target, noise = noisy_numbers(rng, design, clean, (0.0, 0.1))
     fit = estimator(lambda seed: KNeighborsRegressor(1), numbers, neighbour_weights)
@@ -61,7 +64,7 @@ def forest_sales(rng: np.random.Generator) -> Sample:
 
 def forest_table(rng: np.random.Generator) -> Sample:
     """A random label for every cell, stored in fully grown trees."""
-    design = draw_design(rng, ordered=True, rows=(1, 4, 8))
+    design = draw_design(rng, ordered=True, factors=(2, 3, 4), rows=(1, 4, 8))
     clean = tasks.table_labels(rng, design, int(rng.integers(2, 6)))
     target, noise = noisy_labels(
         rng, design, clean, (0.0, 0.1) if design.training_rows.max() >= 4 else (0.0,)
@@ -176,6 +179,35 @@ def forest_shallow(rng: np.random.Generator) -> Sample:
     return Sample(design, clean, target, fit, f"depth {depth}, {noise}")
 
 
+def random_features(rng: np.random.Generator) -> Sample:
+    """Labels from random waves of so high a frequency that what is learned in one cell says nothing about another."""
+    design = draw_design(rng, ordered=True, rows=(1, 2, 4))
+    size = int(rng.integers(3, 6))
+    clean = tasks.score_labels(rng, design, size)
+    target, noise = noisy_labels(rng, design, clean, (0.0,))
+    fit = estimator(
+        lambda seed: make_pipeline(
+            RBFSampler(gamma=30.0, n_components=400, random_state=seed), LogisticRegression(C=1e4)
+        ),
+        numbers,
+    )
+    return Sample(design, clean, target, fit, noise)
+
+
+def perceptron_sum_sklearn(rng: np.random.Generator) -> Sample:
+    """scikit-learn's perceptron on a sum, with some regularisation."""
+    design = draw_design(rng, factors=(2, 3), cells=(100, 260), unseen=(0.1, 0.25), rows=(2, 4, 8))
+    clean = tasks.sums(rng, design)
+    target, noise = noisy_numbers(rng, design, clean, (0.0, 0.1))
+    fit = estimator(
+        lambda seed: MLPRegressor(
+            hidden_layer_sizes=(32,), solver="lbfgs", alpha=1.0, max_iter=300, random_state=seed
+        ),
+        codes,
+    )
+    return Sample(design, clean, target, fit, noise)
+
+
 KINDS = {
     one.__name__: one
     for one in (
@@ -192,5 +224,7 @@ KINDS = {
         second_output_stored,
         forest_one_factor,
         forest_shallow,
+        random_features,
+        perceptron_sum_sklearn,
     )
 }

@@ -1,5 +1,5 @@
-"""Models that compose by a good rule, to which something happens on unseen cells that follows none of the known patterns;
-and hand-made noisy composers."""
+"""Good models to which something happens on unseen cells that follows none of the known patterns; and the rule itself
+with noisy labels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _labels(
     classes: tuple[int, int] = (3, 6),
     flips: tuple[float, ...] = (0.0, 0.1),
 ) -> Sample:
-    design = draw_design(rng, rows=(1, 4, 8), cells=(60, 260))
+    design = draw_design(rng, factors=(2, 3, 4), rows=(1, 4, 8), cells=(60, 260))
     clean = tasks.score_labels(rng, design, int(rng.integers(*classes)))
     few = design.training_rows.max() < 4
     target, noise = noisy_labels(rng, design, clean, (0.0,) if few else flips)
@@ -54,7 +54,7 @@ def _labels(
 
 
 def _numbers(rng: np.random.Generator, spoil: Spoil) -> Sample:
-    design = draw_design(rng, cells=(60, 260))
+    design = draw_design(rng, factors=(2, 3, 4, 5), levels=(3, 8), cells=(60, 260))
     clean = tasks.sums(rng, design, int(rng.integers(1, 3)))
     target, noise = noisy_numbers(rng, design, clean, (0.0, 0.1))
     base = estimator(lambda seed: Ridge(0.05), codes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from sklearn.linear_model import Ridge
@@ -29,7 +31,7 @@ def halves(rng: np.random.Generator, design: Design) -> np.ndarray:
     """Every factor draws its own part of the picture, so a sum of parts is right."""
     picture = np.zeros((len(design.cells), SIDE, SIDE))
     borders = np.linspace(0, SIDE, len(design.sizes) + 1).astype(int)
-    for axis, (start, stop) in enumerate(zip(borders[:-1], borders[1:], strict=True)):
+    for axis, (start, stop) in enumerate(pairwise(borders)):
         parts = rng.uniform(size=(design.sizes[axis], stop - start, SIDE)) < 0.4
         picture[:, start:stop] = parts[design.cells[:, axis]]
     return picture.reshape(len(picture), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -53,7 +54,7 @@ def network(
         loss = nn.functional.cross_entropy if labels else nn.functional.mse_loss
         for _ in range(steps):
             optimiser.zero_grad()
-            loss(net(x), goal).backward()
+            torch.autograd.backward(loss(net(x), goal))
             optimiser.step()
         net.eval()
 
@@ -72,11 +73,12 @@ class Embeddings(nn.Module):
 
     def __init__(self, design: Design, outputs: int, width: int, how: str) -> None:
         super().__init__()
-        self.tables = nn.ModuleList(nn.Embedding(size, width) for size in design.sizes)
+        tables = [nn.Embedding(size, width) for size in design.sizes]
+        self.tables = nn.ModuleList(tables)
         self.how = how
         self.read = nn.Linear(width, outputs)
         if how == "product":
-            for table in self.tables:
+            for table in tables:
                 nn.init.normal_(table.weight, mean=0.5, std=0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -90,7 +92,7 @@ def perceptron(width: int, depth: int = 2) -> Callable[[Design, int], nn.Module]
     def make(design: Design, outputs: int) -> nn.Module:
         sizes = [sum(design.sizes), *[width] * depth]
         layers: list[nn.Module] = []
-        for one, other in zip(sizes[:-1], sizes[1:], strict=True):
+        for one, other in pairwise(sizes):
             layers += [nn.Linear(one, other), nn.ReLU()]
         return nn.Sequential(*layers, nn.Linear(sizes[-1], outputs))
 
@@ -146,16 +148,6 @@ def perceptron_product(rng: np.random.Generator) -> Sample:
     clean = tasks.products(rng, design, low=float(rng.uniform(-1.0, -0.2)))
     target, noise = noisy_numbers(rng, design, clean, (0.0, 0.1))
     return Sample(design, clean, target, network(perceptron(128, 1), as_codes, steps=500), noise)
-
-
-def perceptron_modular(rng: np.random.Generator) -> Sample:
-    """Modular addition learned by heart."""
-    size = int(rng.integers(9, 15))
-    design = draw_design(rng, sizes=(size, size), ordered=True, rows=(1, 2), unseen=(0.3, 0.4))
-    clean = tasks.modular_labels(design)
-    return Sample(
-        design, clean, clean[design.cell], network(perceptron(128, 1), as_codes, steps=300), "no noise"
-    )
 
 
 def circle_modular(rng: np.random.Generator) -> Sample:
@@ -291,7 +283,6 @@ KINDS = {
         embedding_sum,
         perceptron_sum,
         perceptron_product,
-        perceptron_modular,
         circle_modular,
         colour_bias,
         barely_trained,

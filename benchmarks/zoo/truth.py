@@ -32,6 +32,7 @@ class Truth:
 
     - `composes`: `None` if that is unclear, or if the model has not learned the seen cells.
     - `cause`: of a failure: one of `CAUSES`, `NOT_LEARNED`, `NO_PATTERN` or `GROWS`; empty for a composer.
+    - `also`: other causes that are as true. (A linear decoder of pictures overlays seen pictures, and adds effects.)
     - `clear`: whether all of this is beyond doubt; if not, the model is drawn again.
     - `ratio`: unseen over seen error with the noise that rows have; `numbers`: the result of every test.
     """
@@ -41,6 +42,7 @@ class Truth:
     clear: bool
     ratio: float
     numbers: dict[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
 
 def predictions_of_cells(sample: Sample, fitted: Fitted, repeats: int = 5) -> np.ndarray:
@@ -105,7 +107,9 @@ def find_truth(sample: Sample, fitted: Fitted, wanted: str = "") -> Truth:
     if "memorisation_leak" not in tests:
         return Truth(False, "", False, ratio, numbers)
     cause, clear = _cause({name: says for name, (says, _) in tests.items()}, bool(underfits.any()))
-    return Truth(None if cause == NOT_LEARNED else False, cause, clear, ratio, numbers)
+    both = cause == "superposition" and tests["additive_only"][0] is True
+    also = ("additive_only",) if both else ()
+    return Truth(None if cause == NOT_LEARNED else False, cause, clear, ratio, numbers, also)
 
 
 def _cause(says: dict[str, bool | None], underfits: bool) -> tuple[str, bool]:
@@ -275,9 +279,12 @@ def _memory(
         if 0 <= slope <= cutoffs.SHRINKS and line >= cutoffs.ON_A_LINE:
             return True, 1 - slope
     near, added = copying(sample, failing)
-    if near <= cutoffs.DOES_NOT_COPY or (added > near and added >= cutoffs.COPIES):
+    yes, no = cutoffs.COPIES, cutoffs.DOES_NOT_COPY
+    if values.ndim == 1:
+        yes, no = cutoffs.COPIES_LABELS, cutoffs.DOES_NOT_COPY_LABELS
+    if near <= no or (added > near and added >= yes):
         return False, near
-    clearly = near >= cutoffs.COPIES and (1 - near) <= cutoffs.COPIES_MORE * (1 - added)
+    clearly = near >= yes and (1 - near) <= cutoffs.COPIES_MORE * (1 - added)
     return (True if clearly else None), near
 
 
@@ -315,7 +322,9 @@ def copying(sample: Sample, failing: np.ndarray) -> tuple[float, float]:
     rng = np.random.default_rng(1)
     design, labels = sample.design, sample.kind == "labels"
     unseen, near = ~design.seen, _neighbours(design)
-    changes, copied, added = [], [[] for _ in near], []
+    changes: list[np.ndarray] = []
+    added: list[np.ndarray] = []
+    copied: list[list[np.ndarray]] = [[] for _ in near]
     before = None
     for repeat in range(INTERVENTIONS):
         if labels:
