@@ -1,0 +1,27 @@
+"""An audit as a gate: conditions, a baseline, and what continuous integration reads."""
+
+from recombine.auditing.gate.baseline import AUDIT_FORMAT, COMPARISON_FORMAT, Baseline, read_baseline
+from recombine.auditing.gate.baseline_change import BaselineChange, compare_with_baseline
+from recombine.auditing.gate.conditions import Condition, parse_conditions
+from recombine.auditing.gate.gate_result import ConditionResult, GateResult, check_report
+from recombine.auditing.gate.junit import junit_xml, write_junit
+from recombine.auditing.gate.stored_cells import stored_cells
+from recombine.auditing.gate.summary_line import summary_line
+
+__all__ = [
+    "AUDIT_FORMAT",
+    "COMPARISON_FORMAT",
+    "Baseline",
+    "BaselineChange",
+    "Condition",
+    "ConditionResult",
+    "GateResult",
+    "check_report",
+    "compare_with_baseline",
+    "junit_xml",
+    "parse_conditions",
+    "read_baseline",
+    "stored_cells",
+    "summary_line",
+    "write_junit",
+]
