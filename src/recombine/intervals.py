@@ -338,10 +338,11 @@ def difference_of(first: Estimate, second: Estimate) -> Estimate:
     )
 
 
-def one_of_several(estimate: Estimate, comparisons: int) -> Estimate:
+def one_of_several(estimate: Estimate, comparisons: int, n: int | None = None) -> Estimate:
     """The estimate with an interval for one of several comparisons, all of which cover at once (Bonferroni).
 
-    The interval is widened about the value by the ratio of the normal quantiles of both levels.
+    The interval is widened about the value by the ratio of the quantiles of both levels: of the t distribution for n
+    cells, of the normal one if their number is not known.
 
     ```python
     >>> from recombine.intervals import Estimate, one_of_several
@@ -351,12 +352,14 @@ def one_of_several(estimate: Estimate, comparisons: int) -> Estimate:
 
     ```
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtrit
 
     if comparisons <= 1:
         return estimate
     level = 1 - (1 - estimate.level) / comparisons
-    wider = float(ndtri((1 + level) / 2) / ndtri((1 + estimate.level) / 2))
+    tails = np.array([(1 + level) / 2, (1 + estimate.level) / 2])
+    quantiles = ndtri(tails) if n is None else stdtrit(max(n - 1, 1), tails)
+    wider = float(quantiles[0] / quantiles[1])
     value = estimate.value
     return Estimate(
         value, value - wider * (value - estimate.low), value + wider * (estimate.high - value), level=level

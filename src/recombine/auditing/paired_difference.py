@@ -111,11 +111,11 @@ def paired_difference(
     off = after - before
     off = np.where(np.abs(off) <= SAME_ERROR * scale, 0.0, off)
     found = sampler.estimate(float(off.mean()), sampler.means(group, off), [group])
-    found = one_of_several(found, comparisons)
-    if found.low > 0 or found.high < 0:
-        p_value = paired_p_value(off, seed=sampler.seed)
-        if p_value > DIFFERS_P_VALUE / comparisons:
-            found = Estimate(found.value, min(found.low, 0.0), max(found.high, 0.0), level=found.level)
+    found = one_of_several(found, comparisons, n)
+    excludes_zero = found.low > 0 or found.high < 0
+    # Not divided by the comparisons: the signs of a dozen cells could never be that unlikely.
+    if excludes_zero and paired_p_value(off, seed=sampler.seed) > DIFFERS_P_VALUE:
+        found = Estimate(found.value, min(found.low, 0.0), max(found.high, 0.0), level=found.level)
     return PairedDifference(float(before.mean()), float(after.mean()), found, n)
 
 
@@ -136,6 +136,8 @@ def change_sentence(unseen: PairedDifference, seen: PairedDifference) -> str:
 
     ```
     """
+    if unseen.same and seen.same:
+        return "no cell has changed"
     parts: list[str] = []
     for one, where in ((unseen, "unseen combinations"), (seen, "seen combinations")):
         where = where if not parts else "seen ones"

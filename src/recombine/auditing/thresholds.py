@@ -233,7 +233,7 @@ SAME_ERROR = 1e-6
 differently."""
 DIFFERS_P_VALUE = 0.05
 """Two models differ if the whole interval of the paired difference is on one side of 0, and if at most this share of
-random signs gives a difference as large; divided by the number of pairs."""
+random signs gives a difference as large."""
 MAX_MODELS = 20
 """Models that are compared at once."""
 MAX_SHOWN_PAIRS = 10

@@ -211,11 +211,12 @@ def audit(
         if len(predictions) > 1 and factors is None:
             expected = "names of arrays, since predictions of several models are arrays, too"
             raise InputError("factors", None, expected)
+        wanted: dict[str, str | None] = dict(predictions) if predictions else {"": None}
         read = {
             one: read_audit_file(
                 data, inputs=inputs, target=target, prediction=text, seen=seen, factors=_words(factors)
             )
-            for one, text in (predictions or {"": None}).items()
+            for one, text in wanted.items()
         }
         arguments, unused = next(iter(read.values()))
         unused = [one for one in unused if one not in predictions.values()]

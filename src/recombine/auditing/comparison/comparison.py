@@ -24,6 +24,7 @@ from recombine.auditing.gate import (
 )
 from recombine.auditing.paired_difference import PairedDifference
 from recombine.errors import InputError
+from recombine.intervals import Estimate
 from recombine.report import Document, Report, plain_level
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class AuditComparison(Report):
     - `reports`: an [`recombine.auditing.AuditReport`][] by model, each with all of its findings.
     - `pairs`: every pair of models that have predictions: paired differences with intervals, which are corrected for
         the number of pairs, and the cells that changed.
-    - `errors`: by model, the error of every cell on which models are compared.
+    - `errors`: by model, the error of every cell on which models are compared; `unseen`, `seen`: their means.
     - `notes`: assumptions, and what was left out; `gate`: what a gate decided, if it was run.
 
     ```python
@@ -79,6 +80,8 @@ are the same. v2 composes; v1 does not.
     reports: Mapping[str, AuditReport]
     pairs: Sequence[ModelPair]
     errors: Mapping[str, Float[np.ndarray, " cells"]]
+    unseen: Mapping[str, Estimate]
+    seen: Mapping[str, Estimate]
     notes: Sequence[str]
     gate: GateResult | None = None
 

@@ -14,6 +14,7 @@ from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.gate_section import baseline_blocks, difference_entries, gate_section
 from recombine.auditing.thresholds import MAX_LISTED_CELLS, MAX_SHOWN_PAIRS
+from recombine.intervals import UNKNOWN
 from recombine.report import (
     Badge,
     Block,
@@ -27,7 +28,6 @@ from recombine.report import (
     Row,
     Section,
     Table,
-    bracket,
     count,
     page_footer,
 )
@@ -82,18 +82,15 @@ def _models(comparison: AuditComparison) -> Table:
     columns = [
         Column("model"),
         Column("composes"),
-        *(Column(name, "right") for name in ("unseen error", "seen error", "unseen / seen")),
+        *(Column(name, "right") for name in ("unseen error", "seen error")),
     ]
     if ranked:
         columns.append(Column("rank", "right"))
     rows = []
     for name, report in comparison.reports.items():
-        scores, composes = report.scores, report.finding("composes")
+        composes = report.finding("composes")
         entries: list[str | Badge] = [name, Badge(COMPOSES_WORDS[composes.holds], finding_tone(composes))]
-        if scores is None:
-            entries += ["–", "–", "–"]
-        else:
-            entries += [error_text(scores.unseen), error_text(scores.seen), bracket(scores.ratio)]
+        entries += [error_text(of.get(name, UNKNOWN)) for of in (comparison.unseen, comparison.seen)]
         if ranked:
             entries.append(str(comparison.ranks.get(name, "–")))
         rows.append(Row(entries))
@@ -116,14 +113,14 @@ def _differences(comparison: AuditComparison) -> list[Block]:
         Row(
             [
                 f"{pair.second} − {pair.first}",
-                *difference_entries(pair.unseen),
-                *difference_entries(pair.seen),
+                *difference_entries(pair.unseen, (pair.first, pair.second)),
+                *difference_entries(pair.seen, (pair.first, pair.second)),
             ]
         )
         for pair in comparison.pairs
     ]
     caption = (
-        "Error of one model minus that of another on the same cells; negative: the first named is better."
+        "Error of one model minus that of another on the same cells; negative if the first named is better."
     )
     table = Table(columns, rows, caption)
     if len(rows) <= MAX_SHOWN_PAIRS:

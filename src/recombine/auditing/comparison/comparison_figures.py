@@ -10,7 +10,6 @@ import numpy as np
 from recombine.auditing.report.error_section import positive_errors
 from recombine.auditing.split_forecast import is_wrong
 from recombine.auditing.thresholds import MAX_COMPARED_MAPS, MAX_MAP_LEVELS, MAX_POINTS
-from recombine.intervals import Resampler
 from recombine.report import (
     SEEN,
     UNSEEN,
@@ -19,7 +18,7 @@ from recombine.report import (
     new_figure,
     outline_unseen,
     seed_points,
-    status_grid,
+    status_grids,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ def errors_by_model(comparison: AuditComparison) -> Iterator[Picture]:
         kinds = {"unseen": cells.outside} | ({"seen": cells.inside} if len(comparison.errors) <= 6 else {})
         rng = np.random.default_rng(0)
         groups, estimates = {}, {}
-        sampler = {kind: Resampler((len(index),)) for kind, index in kinds.items()}
         for name, errors in comparison.errors.items():
             for kind, index in kinds.items():
                 if not len(index):
@@ -46,8 +44,7 @@ def errors_by_model(comparison: AuditComparison) -> Iterator[Picture]:
                 some = index if len(index) <= MAX_POINTS else rng.choice(index, MAX_POINTS, replace=False)
                 group = f"{name}, {kind}" if len(kinds) > 1 else name
                 groups[group] = {kind: positive_errors(errors[some], cells) if log else errors[some]}
-                values, one = errors[index], sampler[kind]
-                estimates[group] = one.estimate(float(values.mean()), one.means(0, values), [0])
+                estimates[group] = comparison.unseen[name] if kind == "unseen" else comparison.seen[name]
         figure, panels = new_figure(aspect=max(0.25, 0.06 * len(groups) + 0.12))
         seed_points(
             panels[0, 0],
@@ -148,8 +145,8 @@ def _change_map(comparison: AuditComparison, pair: ModelPair) -> Figure:
     grid[tuple(cells.cells[known].T)] = kind[known]
     unseen = np.zeros(space.shape, dtype=bool)
     unseen[tuple(cells.cells[cells.outside].T)] = True
-    figure = status_grid(
-        grid,
+    figure = status_grids(
+        {"": grid},
         [one if len(one) <= 40 else f"{one[:39]}…" for one in kinds],
         factors=space.names,
         levels=[[str(level) for level in factor.levels] for factor in space.factors],

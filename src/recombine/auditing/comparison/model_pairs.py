@@ -14,7 +14,7 @@ from recombine.auditing.output_scores import some_outputs
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.paired_difference import paired_difference
 from recombine.auditing.thresholds import RESAMPLES
-from recombine.intervals import Resampler
+from recombine.intervals import UNKNOWN, Estimate, Resampler
 from recombine.report import count
 
 if TYPE_CHECKING:
@@ -27,10 +27,16 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
     judged = _judged(reports, notes)
     pairs: list[ModelPair] = []
     couples = list(combinations(judged, 2))
-    if couples:
+    unseen_means, seen_means = {}, {}
+    if judged:
         any_cells = next(iter(judged.values()))[1]
         inside, outside = any_cells.inside, any_cells.outside
         sampler = Resampler((len(inside), len(outside)), RESAMPLES, seed)
+        for name, (_, cells) in judged.items():
+            seen_means[name], unseen_means[name] = (
+                _mean(reports[name], cells, sampler, group) for group in (0, 1)
+            )
+    if couples:
         known = any_cells.known & any_cells.familiar
         scale = float(any_cells.error_of_constant[known].mean()) if known.any() else 0.0
         table = next(iter(reports.values())).table
@@ -63,7 +69,19 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
     ]
     notes += _notes(reports)
     errors = {name: cells.error for name, (_, cells) in judged.items()}
-    return AuditComparison(reports, tuple(pairs), errors, tuple(dict.fromkeys(notes)))
+    return AuditComparison(
+        reports, tuple(pairs), errors, unseen_means, seen_means, tuple(dict.fromkeys(notes))
+    )
+
+
+def _mean(report: AuditReport, cells: Cells, sampler: Resampler, group: int) -> Estimate:
+    """The mean error of seen (0) or unseen (1) cells: as the report has it, if it is about the same outputs."""
+    if cells is report.by_cell and report.scores is not None:
+        return report.scores.unseen if group else report.scores.seen
+    values = cells.error[cells.outside if group else cells.inside]
+    if not len(values):
+        return UNKNOWN
+    return sampler.estimate(float(values.mean()), sampler.means(group, values), [group])
 
 
 def _notes(reports: Mapping[str, AuditReport]) -> list[str]:

@@ -77,6 +77,8 @@ def _names(arguments: Mapping[str, Any]) -> list[str]:
         if not isinstance(name, str) or not name.strip():
             raise InputError("prediction", shown(name), "names of models as keys: {'v1': ..., 'v2': ...}")
         check_name("prediction", name)
+        if not name.isprintable():
+            raise InputError("prediction", name, "names without control characters")
     if len(names) > MAX_MODELS:
         raise InputError("prediction", f"{len(names)} models", f"at most {MAX_MODELS} at once")
     return names

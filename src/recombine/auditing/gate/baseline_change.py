@@ -10,6 +10,7 @@ import numpy as np
 
 from recombine.auditing.findings import FINDINGS
 from recombine.auditing.gate.baseline import Baseline, read_baseline, read_estimate, read_number
+from recombine.auditing.gate.quantities import output_title
 from recombine.auditing.gate.stored_cells import StoredCells, outputs_judged, read_cells
 from recombine.auditing.paired_difference import (
     PairedDifference,
@@ -66,7 +67,17 @@ class BaselineChange:
     @property
     def sentence(self) -> str:
         """What changed, in words."""
-        return f"Since {self.name}: {change_sentence(self.unseen, self.seen)}."
+        if not self.by_output or self.unseen.cells:
+            return f"Since {self.name}: {change_sentence(self.unseen, self.seen)}."
+        parts = [
+            f"{word} on unseen combinations in {', '.join(map(output_title, names))}"
+            for word, names in (
+                ("better", [name for name, one in self.by_output.items() if one.better]),
+                ("worse", [name for name, one in self.by_output.items() if one.worse]),
+            )
+            if names
+        ]
+        return f"Since {self.name}: {'; '.join(parts) or 'no output differs beyond noise'}."
 
     def rises(self, subject: str) -> dict[str, Estimate]:
         """The rises of errors that a condition is about, by what they are errors of."""
@@ -77,7 +88,7 @@ class BaselineChange:
         chosen = parts.get(subject) or (parts["worse-unseen"] | parts["worse-seen"])
         if self.by_output and np.isnan(self.unseen.difference.value) and subject != "worse-seen":
             chosen = {
-                f"error on unseen cells of output {name}": one.difference
+                f"error on unseen cells of {output_title(name)}": one.difference
                 for name, one in self.by_output.items()
             }
         return {
@@ -111,10 +122,10 @@ def compare_with_baseline(
     - `model`: which of the baseline's models this one is compared with, if it has several.
     """
     earlier = read_baseline(baseline, field)
-    plain = earlier.of(model)
+    plain = earlier.of(model or report.model)
     if plain is None:
-        listed = ", ".join(earlier.audits)
-        raise InputError(field, f"{earlier.name} without a model {model!r}", f"one of its models: {listed}")
+        got = f"{earlier.name} about the models {', '.join(earlier.audits)}"
+        raise InputError(field, got, f"one audit, or a model called {model or report.model!r}")
     names = report.table.space.names
     factors: Mapping[str, Any] = plain["factors"]
     if set(factors) != set(names):

@@ -227,6 +227,6 @@ def _example(name: str) -> str:
 
 def _near(name: str, known: Sequence[str], *, listing: bool = True) -> str:
     """The end of a message: the closest known name, and a list of all."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     meant = f"; did you mean {near[0]!r}?" if near else ""
     return f"{meant} (models: {', '.join(known[:12])})" if listing else meant

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from recombine.auditing.gate.conditions import MODEL_ERROR, NOT_COMPOSING, UNDECIDED, Condition
-from recombine.auditing.gate.quantities import by_output, quantity
+from recombine.auditing.gate.quantities import by_output, output_title, quantity
 from recombine.intervals import UNKNOWN, Estimate
 from recombine.report import number, plain_number
 
@@ -163,7 +163,7 @@ def _check(report: AuditReport, condition: Condition, model: str) -> ConditionRe
     for name, estimate in estimates.items():
         label = name
         if not condition.needs_baseline:
-            label = _LABELS[condition.subject] + (f" of output {name}" if name else "")
+            label = _LABELS[condition.subject] + (f" of {output_title(name)}" if name else "")
         checked[name] = _compare(condition, estimate, label, _why_unknown(report, condition))
     # The first that fails speaks for all; otherwise the first that could not be measured.
     order: list[Status] = ["failed", "not measured", "passed"]

@@ -49,6 +49,11 @@ def error_ratio(scores: Scores) -> Estimate:
     return Estimate(np.inf, np.inf if unseen.low > 0 else 0.0, np.inf)
 
 
+def output_title(name: str) -> str:
+    """An output in a sentence; outputs without names are called `output 1` already."""
+    return name if name.startswith("output ") else f"output {name}"
+
+
 def by_output(report: AuditReport, name: str) -> dict[str, Estimate]:
     """A quantity of every output, with intervals that all cover at once; of a single output, by the name `""`."""
     if report.scores is None:

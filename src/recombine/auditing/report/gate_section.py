@@ -82,13 +82,15 @@ def _difference_row(name: str, one: PairedDifference) -> Row:
     return Row([name, count(one.cells), number(one.before), number(one.after), *difference_entries(one)])
 
 
-def difference_entries(one: PairedDifference) -> list[str | Badge]:
-    """A difference with its interval, and a word on it."""
+def difference_entries(one: PairedDifference, names: tuple[str, str] | None = None) -> list[str | Badge]:
+    """A difference with its interval, and a word on it: which of two models is better, or whether this one is."""
     word: Badge = Badge("not beyond noise", "open")
     if one.same:
         word = Badge("the same", "open")
     elif one.differs:
         word = Badge("better", "good") if one.better else Badge("worse", "bad")
+        if names is not None:
+            word = Badge(f"{names[1] if one.better else names[0]} is better", word.tone)
     return [bracket(one.difference, apart_from=0.0), word]
 
 
