@@ -17,10 +17,10 @@ from recombine.auditing.gate import (
     AUDIT_FORMAT,
     BaselineChange,
     GateResult,
+    cells_to_store,
     check_report,
     compare_with_baseline,
     parse_conditions,
-    stored_cells,
     summary_line,
 )
 from recombine.auditing.internals.layer_measures import Layers
@@ -254,7 +254,7 @@ class AuditReport(Report):
             "traceback": self.model_error or None,
             "baseline": None if self.since is None else self.since.to_dict(),
             "gate": None if self.gate is None else self.gate.to_dict(),
-            "cells": stored_cells(self),
+            "cells": cells_to_store(self),
         }
 
 

@@ -13,11 +13,10 @@ import re
 import shutil
 import time
 import uuid
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from recombine.auditing.export.tracked_run import EXPERIMENT, TrackedRun
+from recombine.auditing.export.tracked_run import EXPERIMENT, TrackedRun, is_installed
 from recombine.durable import write_file
 from recombine.errors import InputError, StoreError
 
@@ -104,7 +103,7 @@ def _yaml(plain: dict[str, Any]) -> str:
 
 
 def _log_to_server(place: str, run: TrackedRun) -> str:
-    if find_spec("mlflow") is None:
+    if not is_installed("mlflow"):
         expected = "a folder, or a tracking server with the package mlflow installed"
         raise InputError("export", f"mlflow:{place}", expected)
     from mlflow import MlflowClient

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from recombine._version import __version__
@@ -44,6 +45,12 @@ def tracked_run(report: AuditReport) -> TrackedRun:
         {name: printable(value) for name, value in params.items()},
         printable(report.verdict),
     )
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported; a folder of this name, such as one that holds runs, does not count."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None
 
 
 def printable(text: str) -> str:

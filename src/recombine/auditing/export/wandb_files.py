@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from importlib.util import find_spec
 from pathlib import Path
 
-from recombine.auditing.export.tracked_run import EXPERIMENT, TrackedRun
+from recombine.auditing.export.tracked_run import EXPERIMENT, TrackedRun, is_installed
 from recombine.durable import write_file
 from recombine.errors import InputError
 
@@ -20,7 +19,7 @@ from recombine.errors import InputError
 def write_wandb(place: str, run: TrackedRun) -> str:
     """Adds an offline run to a folder and says where it is. Nothing is sent anywhere."""
     root = Path(place)
-    if find_spec("wandb") is not None:
+    if is_installed("wandb"):
         return _log(root, run)
     stamp = time.strftime("%Y%m%d_%H%M%S", time.gmtime())
     folder = root / "wandb" / f"offline-run-{stamp}-{uuid.uuid4().hex[:8]}" / "files"

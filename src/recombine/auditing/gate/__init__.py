@@ -5,7 +5,7 @@ from recombine.auditing.gate.baseline_change import BaselineChange, compare_with
 from recombine.auditing.gate.conditions import Condition, parse_conditions
 from recombine.auditing.gate.gate_result import ConditionResult, GateResult, check_report
 from recombine.auditing.gate.junit import junit_xml, write_junit
-from recombine.auditing.gate.stored_cells import stored_cells
+from recombine.auditing.gate.stored_cells import cells_to_store
 from recombine.auditing.gate.summary_line import summary_line
 
 __all__ = [
@@ -16,12 +16,12 @@ __all__ = [
     "Condition",
     "ConditionResult",
     "GateResult",
+    "cells_to_store",
     "check_report",
     "compare_with_baseline",
     "junit_xml",
     "parse_conditions",
     "read_baseline",
-    "stored_cells",
     "summary_line",
     "write_junit",
 ]

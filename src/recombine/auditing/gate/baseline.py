@@ -90,7 +90,7 @@ def _check(field: str, name: str, plain: Any) -> Mapping[str, Any]:
         raise InputError(field, f"{name}, which holds {type(plain).__name__}", _EXPECTED)
     written = plain.get("format")
     # Versions before the key existed wrote the same values, without the errors of cells.
-    if written not in {None, AUDIT_FORMAT}:
+    if written is not None and written != AUDIT_FORMAT:
         got = f"{name} of format {str(written)[:60]!r}"
         raise InputError(field, got, f"{AUDIT_FORMAT} or {COMPARISON_FORMAT}; audit again to write one")
     errors, factors, findings = (plain.get(key) for key in ("errors", "factors", "findings"))

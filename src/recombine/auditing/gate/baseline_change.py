@@ -66,9 +66,14 @@ class BaselineChange:
 
     @property
     def sentence(self) -> str:
+        """What changed since when, in words."""
+        return f"Since {self.name}: {self.change}."
+
+    @property
+    def change(self) -> str:
         """What changed, in words."""
         if not self.by_output or self.unseen.cells:
-            return f"Since {self.name}: {change_sentence(self.unseen, self.seen)}."
+            return change_sentence(self.unseen, self.seen)
         parts = [
             f"{word} on unseen combinations in {', '.join(map(output_title, names))}"
             for word, names in (
@@ -77,7 +82,7 @@ class BaselineChange:
             )
             if names
         ]
-        return f"Since {self.name}: {'; '.join(parts) or 'no output differs beyond noise'}."
+        return "; ".join(parts) or "no output differs beyond noise"
 
     def rises(self, subject: str) -> dict[str, Estimate]:
         """The rises of errors that a condition is about, by what they are errors of."""
@@ -141,7 +146,7 @@ def compare_with_baseline(
     broken: list[dict[str, Any]] = []
     repaired: list[dict[str, Any]] = []
     outputs = plain["cells"].get("outputs", []) if isinstance(plain.get("cells"), Mapping) else None
-    other_outputs = outputs is not None and list(outputs) != list(outputs_judged(report))
+    other_outputs = outputs is not None and outputs != list(outputs_judged(report))
     if other_outputs:
         notes.append("the two audits are about different outputs, so outputs are compared one by one")
     elif report.outputs is not None and outputs is not None:

@@ -37,7 +37,7 @@ class StoredCells:
     strange: int
 
 
-def stored_cells(report: AuditReport) -> dict[str, Any] | None:
+def cells_to_store(report: AuditReport) -> dict[str, Any] | None:
     """Columns of plain values: level numbers by factor, rows, what training has, errors; `None` if there are too many
     cells, or no errors."""
     cells = report.by_cell

@@ -48,7 +48,7 @@ def gate_section(gate: GateResult) -> Section:
 
 def baseline_blocks(since: BaselineChange) -> list[Block]:
     """What changed: a sentence, errors in a table, findings, and cells."""
-    blocks: list[Block] = [since.sentence]
+    blocks: list[Block] = [f"{since.change[0].upper()}{since.change[1:]}."]
     rows = [
         _difference_row(name, one)
         for name, one in (
