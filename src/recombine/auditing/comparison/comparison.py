@@ -143,7 +143,9 @@ are the same. v2 composes; v1 does not.
             compared model by model, by name.
         """
         compared = self if baseline is None else self.compared_with(baseline)
-        return compared.gated(conditions, strict=strict).gate or GateResult(())
+        gate = compared.gated(conditions, strict=strict).gate
+        assert gate is not None
+        return gate
 
     def gated(self, conditions: str | Sequence[str], *, strict: bool = False) -> AuditComparison:
         """The same comparison, with what a gate decides (`gate`), also in the report of every model."""
