@@ -238,5 +238,7 @@ MAX_MODELS = 20
 """Models that are compared at once."""
 MAX_SHOWN_PAIRS = 10
 """Pairs of models up to which differences are not folded away."""
+MAX_LISTED_CHANGES = 3
+"""Pairs of models up to which the cells that changed are listed and drawn; of more, only their number is given."""
 MAX_COMPARED_MAPS = 6
-"""Models whose error maps a page shows, and pairs of models with a map of changed cells."""
+"""Models whose error maps a page shows."""

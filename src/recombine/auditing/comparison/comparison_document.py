@@ -13,7 +13,7 @@ from recombine.auditing.report.audit_document import heading
 from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.gate_section import baseline_blocks, difference_entries, gate_section
-from recombine.auditing.thresholds import MAX_LISTED_CELLS, MAX_SHOWN_PAIRS
+from recombine.auditing.thresholds import MAX_LISTED_CELLS, MAX_LISTED_CHANGES, MAX_SHOWN_PAIRS
 from recombine.intervals import UNKNOWN
 from recombine.report import (
     Badge,
@@ -137,26 +137,25 @@ def _differences(comparison: AuditComparison) -> list[Block]:
 
 def _changes(comparison: AuditComparison) -> list[Block]:
     """From the first model to each other one: which cells got better, and which worse."""
-    blocks: list[Block] = []
     chosen = [pair for pair in comparison.pairs if pair.first == comparison.pairs[0].first]
-    facts = [fact for pair in chosen for fact in _change_facts(comparison, pair)]
-    blocks.append(Facts(facts))
-    blocks += change_maps(comparison, chosen)
-    return blocks
+    few = len(chosen) <= MAX_LISTED_CHANGES
+    facts = [fact for pair in chosen for fact in _change_facts(comparison, pair, listing=few)]
+    best = min(comparison.unseen, key=lambda name: comparison.unseen[name].value)
+    drawn = chosen if few else [pair for pair in chosen if pair.second == best]
+    return [Facts(facts), *change_maps(comparison, drawn)]
 
 
-def _change_facts(comparison: AuditComparison, pair: ModelPair) -> list[Fact]:
+def _change_facts(comparison: AuditComparison, pair: ModelPair, *, listing: bool) -> list[Fact]:
     labels = comparison.first_report.by_cell.kind == "classification"
     words = ("right to wrong", "wrong to right") if labels else ("larger error", "smaller error")
-    facts = []
+    label, facts = f"{pair.first} → {pair.second}", []
     for word, mask in zip(words, (pair.changed.worse, pair.changed.better), strict=True):
         unseen, seen = (comparison.changed(mask, unseen=which) for which in (True, False))
-        text = f"{count(len(unseen))} unseen and {count(len(seen))} seen cells"
         if unseen or seen:
-            text += f": {cell_list([*unseen, *seen], MAX_LISTED_CELLS)}"
-        label = f"{pair.first} → {pair.second}, {word}"
-        facts.append(Fact(label, text))
-    return facts
+            cells = f": {cell_list([*unseen, *seen], MAX_LISTED_CELLS)}" if listing else ""
+            counts = f"{count(len(unseen), 'unseen cell')}, {count(len(seen))} seen"
+            facts.append(Fact(f"{label}, {word}", f"{counts}{cells}"))
+    return facts or [Fact(label, "no cell" if labels else "no cell beyond noise")]
 
 
 def _findings(comparison: AuditComparison) -> list[Block]:

@@ -112,7 +112,7 @@ def change_maps(comparison: AuditComparison, pairs: Sequence[ModelPair]) -> Iter
     if len(space.shape) != 2 or max(space.shape) > MAX_MAP_LEVELS:
         return
     changing = [pair for pair in pairs if (pair.changed.worse | pair.changed.better).any()]
-    for number, pair in enumerate(changing[:MAX_COMPARED_MAPS], start=1):
+    for number, pair in enumerate(changing, start=1):
         yield Picture(
             f"changed-cells-{number}",
             lambda pair=pair: _change_map(comparison, pair),  # type: ignore[misc]

@@ -90,7 +90,7 @@ def difference_entries(one: PairedDifference, names: tuple[str, str] | None = No
     elif one.differs:
         word = Badge("better", "good") if one.better else Badge("worse", "bad")
         if names is not None:
-            word = Badge(f"{names[1] if one.better else names[0]} is better", word.tone)
+            word = Badge(f"{names[1] if one.better else names[0]} is better", "good")
     return [bracket(one.difference, apart_from=0.0), word]
 
 
