@@ -143,8 +143,8 @@ class AuditReport(Report):
 
         ```
         """
-        report = self if baseline is None else self.compared_with(baseline)
         parsed = parse_conditions(conditions, strict=strict)
+        report = self if baseline is None else self.compared_with(baseline)
         if report.since is None and any(one.needs_baseline for one in parsed):
             raise InputError(
                 "baseline", None, "an earlier audit to compare with, since a condition is about it"

@@ -234,8 +234,8 @@ differently."""
 DIFFERS_P_VALUE = 0.05
 """Two models differ if the whole interval of the paired difference is on one side of 0, and if at most this share of
 random signs gives a difference as large."""
-MAX_MODELS = 20
-"""Models that are compared at once."""
+MAX_MODELS, MAX_MODEL_NAME = 20, 100
+"""Models that are compared at once, and characters of a model's name, which figures show."""
 MAX_SHOWN_PAIRS = 10
 """Pairs of models up to which differences are not folded away."""
 MAX_LISTED_CHANGES = 3

@@ -26,6 +26,7 @@ def texts(conditions, **options):
         ("any output > 0.5", "any output unseen > 0.5"),
         ("Any Output transfer < 0.5", "any output transfer < 0.5"),
         ("estimate: unseen > 0.3", "estimate: unseen > 0.3"),
+        ("unseen > 0.123456789", "unseen > 0.123456789"),
         ("worse", "worse"),
         ("worse > 5%", "worse > 0.05"),
         ("unseen worse", "worse-unseen"),

@@ -142,6 +142,7 @@ are the same. v2 composes; v1 does not.
         - `conditions`, `baseline`, `strict`: as `AuditReport.check` takes them. A baseline of several models is
             compared model by model, by name.
         """
+        parse_conditions(conditions, models=list(self.reports))  # before anything is compared
         compared = self if baseline is None else self.compared_with(baseline)
         gate = compared.gated(conditions, strict=strict).gate
         assert gate is not None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from recombine.auditing.comparison.comparison import AuditComparison
 from recombine.auditing.comparison.model_pairs import compare_errors
-from recombine.auditing.thresholds import MAX_MODELS
+from recombine.auditing.thresholds import MAX_MODEL_NAME, MAX_MODELS
 from recombine.data.argument_types import shown
 from recombine.data.files import is_path
-from recombine.data.limits import check_name
 from recombine.data.tables import read_table
 from recombine.errors import InputError
 
@@ -27,7 +27,7 @@ def compare_models(run: Callable[..., AuditReport], arguments: Mapping[str, Any]
     - `arguments`: its arguments, in which `prediction` or `model`, or both, are mappings by model.
     """
     names = _names(arguments)
-    common = dict(arguments)
+    common = {field: arguments[field] for field in signature(run).parameters}
     if is_path(common["table"]):  # read once; standard input cannot be read twice
         common["table"] = read_table(common["table"], {})
     if common["name"] is not None:
@@ -76,9 +76,9 @@ def _names(arguments: Mapping[str, Any]) -> list[str]:
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise InputError("prediction", shown(name), "names of models as keys: {'v1': ..., 'v2': ...}")
-        check_name("prediction", name)
-        if not name.isprintable():
-            raise InputError("prediction", name, "names without control characters")
+        if len(name) > MAX_MODEL_NAME or not name.isprintable():
+            expected = f"names of at most {MAX_MODEL_NAME} characters, none of them a control character"
+            raise InputError("prediction", name[:MAX_MODEL_NAME], expected)
     if len(names) > MAX_MODELS:
         raise InputError("prediction", f"{len(names)} models", f"at most {MAX_MODELS} at once")
     return names

@@ -102,7 +102,7 @@ class Condition:
             parts.append("any output")
         parts.append(self.subject)
         if self.sign and not (self.needs_baseline and self.sign == ">" and not self.bound):
-            parts.append(f"{self.sign} {self.bound:g}")
+            parts.append(f"{self.sign} {self.bound:.12g}")
         return " ".join(parts)
 
 

@@ -202,7 +202,7 @@ def _compare(condition: Condition, estimate: Estimate, label: str, unknown: str)
     elif np.isfinite(estimate.low):
         measured += f" [{_number(estimate.low)}, {_number(estimate.high)}]"
     beyond = compare(estimate.value, bound)
-    limit = f"{bound:g}"
+    limit = f"{bound:.12g}"
     if not beyond:
         return "passed", f"{measured}, not {word} {limit}."
     if condition.by_estimate:
