@@ -212,7 +212,10 @@ def _compare(condition: Condition, estimate: Estimate, label: str, unknown: str)
         return "not measured", f"{measured}, {word} {limit}, but {few} (estimate: compares it anyway)."
     if compare(end, bound):
         return "failed", f"{measured}, {word} {limit} beyond noise."
-    return "passed", f"{measured}, {word} {limit}, but within noise: the interval includes {limit}."
+    why = (
+        f"the interval includes {limit}" if np.isfinite(estimate.value) else "unseen cells may have none, too"
+    )
+    return "passed", f"{measured}, {word} {limit}, but within noise: {why}."
 
 
 def _why_unknown(report: AuditReport, condition: Condition) -> str:
