@@ -84,6 +84,7 @@ def paired_difference(
     group: int,
     scale: float,
     comparisons: int = 1,
+    weights: Float[np.ndarray, " cells"] | None = None,
 ) -> PairedDifference:
     """The difference of two errors of the same cells.
 
@@ -92,6 +93,7 @@ def paired_difference(
     - `sampler`, `group`: the resamples, which several differences can share, and the group of these cells in it.
     - `scale`: the error of a constant, for what counts as rounding.
     - `comparisons`: how many differences are looked at together; the interval is widened for them.
+    - `weights`: how much every cell counts; default: all the same.
 
     ```python
     >>> import numpy as np
@@ -110,13 +112,16 @@ def paired_difference(
         return PairedDifference(np.nan, np.nan, UNKNOWN, 0)
     off = after - before
     off = np.where(np.abs(off) <= SAME_ERROR * scale, 0.0, off)
-    found = sampler.estimate(float(off.mean()), sampler.means(group, off), [group])
+    counted = np.ones(n) if weights is None else weights
+    draws = sampler.means(group, off * counted) / np.maximum(sampler.means(group, counted), 1e-300)
+    found = sampler.estimate(float(np.average(off, weights=counted)), draws, [group])
     found = one_of_several(found, comparisons, n)
     excludes_zero = found.low > 0 or found.high < 0
     # Not divided by the comparisons: the signs of a dozen cells could never be that unlikely.
-    if excludes_zero and paired_p_value(off, seed=sampler.seed) > DIFFERS_P_VALUE:
+    if excludes_zero and paired_p_value(off * counted, seed=sampler.seed) > DIFFERS_P_VALUE:
         found = Estimate(found.value, min(found.low, 0.0), max(found.high, 0.0), level=found.level)
-    return PairedDifference(float(before.mean()), float(after.mean()), found, n)
+    then, now = (float(np.average(one, weights=counted)) for one in (before, after))
+    return PairedDifference(then, now, found, n)
 
 
 def unpaired_difference(before: Estimate, after: Estimate, cells: int) -> PairedDifference:

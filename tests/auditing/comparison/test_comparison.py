@@ -150,8 +150,8 @@ def test_models_that_fail_in_different_outputs_are_compared_on_all():
     targets = np.stack([TRUTH, 1000 * TRUTH], axis=1)
     both = audited(
         {
-            "v1": np.where(SEEN[:, None], targets, targets * [0, 1]),
-            "v2": np.where(SEEN[:, None], targets, targets * [1, 0]),
+            "v1": np.where(SEEN[:, None], targets, targets * [0.1, 1]),
+            "v2": np.where(SEEN[:, None], targets, targets * [1, 0.1]),
         },
         target=targets,
     )

@@ -5,11 +5,12 @@ import json
 import sys
 import types
 
+import numpy as np
 import pytest
 from tests.auditing.gate.tables import TRUTH as Y
 from tests.auditing.gate.tables import audited, composing, failing
 
-from recombine import InputError
+from recombine import InputError, audit
 from recombine.auditing.export import metric_name, parse_destination, unique_names
 from recombine.errors import StoreError
 
@@ -109,3 +110,15 @@ def test_names_of_metrics():
     assert metric_name("../../weight (kg)/é") == "weight_kg"
     assert metric_name("…") == "unnamed"
     assert unique_names(["a", "a", "b", "a"]) == ["a", "a_2", "b", "a_3"]
+
+
+def test_names_of_factors_and_outputs_stay_in_the_folder(tmp_path, no_packages):
+    from tests.auditing.gate.tables import SEEN, A, B
+
+    targets = np.stack([Y, Y * B], axis=1)
+    names = ["../../a", "/b"]
+    table = {"../../x": A, "/y": B, "s": SEEN} | dict(zip(names, targets.T, strict=True))
+    report = audit(table, factors=["../../x", "/y"], seen="s", target=names, prediction=names)
+    parse_destination(f"mlflow:{tmp_path / 'deep' / 'runs'}").write({"": report})
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    assert all(name == metric_name(name) for name in report.metrics())

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.split_forecast import is_wrong
 from recombine.auditing.thresholds import MIN_REPLICATES, WRONG_CELL
+from recombine.auditing.wrong_cells import is_wrong
 from recombine.intervals import LEVEL
 from recombine.spaces.observations import Observations
 

@@ -10,7 +10,7 @@ from recombine.auditing.comparison.comparison_figures import change_maps, error_
 from recombine.auditing.findings import FINDINGS
 from recombine.auditing.findings.finding import cell_list
 from recombine.auditing.report.audit_document import heading
-from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
+from recombine.auditing.report.error_section import COMPOSES_WORDS, WEIGHTING, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.gate_section import baseline_blocks, difference_entries, gate_section
 from recombine.auditing.thresholds import MAX_LISTED_CELLS, MAX_LISTED_CHANGES, MAX_SHOWN_PAIRS
@@ -95,7 +95,7 @@ def _models(comparison: AuditComparison) -> Table:
             entries.append(str(comparison.ranks.get(name, "–")))
         rows.append(Row(entries))
     scores = next((one.scores for one in comparison.reports.values() if one.scores is not None), None)
-    caption = "" if scores is None else f"The {scores.measure}; every cell counts once."
+    caption = "" if scores is None else f"The {scores.measure}; {WEIGHTING[scores.weighting]}."
     if ranked:
         caption += " A rank is 1 plus the number of models that are better on unseen cells, beyond chance."
     return Table(columns, rows, caption.strip())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.auditing.report.error_section import positive_errors
-from recombine.auditing.split_forecast import is_wrong
 from recombine.auditing.thresholds import MAX_COMPARED_MAPS, MAX_MAP_LEVELS, MAX_POINTS
+from recombine.auditing.wrong_cells import is_wrong
 from recombine.report import (
     SEEN,
     UNSEEN,

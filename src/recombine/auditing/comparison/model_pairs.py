@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from recombine.auditing.cells import Cells, gather
+import numpy as np
+
+from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison.changed_cells import changed_cells
 from recombine.auditing.comparison.comparison import AuditComparison, ModelPair
 from recombine.auditing.gate.stored_cells import outputs_judged
@@ -50,6 +52,7 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
                     group=group,
                     scale=scale,
                     comparisons=len(couples),
+                    weights=any_cells.weights[index],
                 )
                 for group, index in enumerate((inside, outside))
             )
@@ -78,10 +81,16 @@ def _mean(report: AuditReport, cells: Cells, sampler: Resampler, group: int) -> 
     """The mean error of seen (0) or unseen (1) cells: as the report has it, if it is about the same outputs."""
     if cells is report.by_cell and report.scores is not None:
         return report.scores.unseen if group else report.scores.seen
-    values = cells.error[cells.outside if group else cells.inside]
-    if not len(values):
+    index = cells.outside if group else cells.inside
+    if not len(index):
         return UNKNOWN
-    return sampler.estimate(float(values.mean()), sampler.means(group, values), [group])
+    values, weights = cells.error[index], cells.weights[index]
+    draws = sampler.means(group, values * weights) / np.maximum(sampler.means(group, weights), 1e-300)
+    return sampler.estimate(float(np.average(values, weights=weights)), draws, [group])
+
+
+def _weighting(report: AuditReport) -> Weighting:
+    return "rows" if report.scores is not None and report.scores.weighting == "rows" else "cells"
 
 
 def _notes(reports: Mapping[str, AuditReport]) -> list[str]:
@@ -110,7 +119,7 @@ def _judged(reports: Mapping[str, AuditReport], notes: list[str]) -> dict[str, t
     for name, report in with_outputs.items():
         every = _present(report.all_outputs)
         outputs = some_outputs(every, range(every.targets.shape[1]))
-        result[name] = (outputs, gather(report.table, outputs))
+        result[name] = (outputs, gather(report.table, outputs, _weighting(report)))
     return result
 
 

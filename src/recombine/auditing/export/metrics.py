@@ -28,7 +28,7 @@ def _all(report: AuditReport) -> Iterator[tuple[str, float]]:
         yield "seen_cells", scores.cells_seen
         yield "unseen_cells", scores.cells_unseen
         for name, estimate in scores.baselines.items():
-            yield f"baseline_{name}_error", estimate.value
+            yield f"simple_{metric_name(name)}_error", estimate.value  # may contain the name of a factor
     for finding in report.findings:
         if finding.holds is not None:
             yield finding.id if finding.id == "composes" else f"finding_{finding.id}", float(finding.holds)

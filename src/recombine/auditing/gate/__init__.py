@@ -2,7 +2,7 @@
 
 from recombine.auditing.gate.baseline import AUDIT_FORMAT, COMPARISON_FORMAT, Baseline, read_baseline
 from recombine.auditing.gate.baseline_change import BaselineChange, compare_with_baseline
-from recombine.auditing.gate.conditions import Condition, parse_conditions
+from recombine.auditing.gate.gate_conditions import GateCondition, parse_conditions
 from recombine.auditing.gate.gate_result import ConditionResult, GateResult, check_report
 from recombine.auditing.gate.junit import junit_xml, write_junit
 from recombine.auditing.gate.stored_cells import cells_to_store
@@ -13,8 +13,8 @@ __all__ = [
     "COMPARISON_FORMAT",
     "Baseline",
     "BaselineChange",
-    "Condition",
     "ConditionResult",
+    "GateCondition",
     "GateResult",
     "cells_to_store",
     "check_report",

@@ -18,8 +18,8 @@ from recombine.auditing.paired_difference import (
     paired_difference,
     unpaired_difference,
 )
-from recombine.auditing.split_forecast import is_wrong
 from recombine.auditing.thresholds import RESAMPLES
+from recombine.auditing.wrong_cells import is_wrong
 from recombine.errors import InputError
 from recombine.intervals import Estimate, Resampler, one_of_several
 from recombine.report import count, plain_level
@@ -157,6 +157,10 @@ def compare_with_baseline(
             report, stored, notes, seed, read_number(errors.get("constant_on_seen"))
         )
     if unseen is None or seen is None:
+        weighting = errors.get("weighting", "cells")
+        if report.scores is not None and weighting != report.scores.weighting:
+            got = f"{earlier.name}, whose means weigh {str(weighting)[:20]}, without errors of cells"
+            raise InputError(field, got, f"an audit that weighs {report.scores.weighting}")
         unseen, seen = _unpaired(report, errors, notes, nothing=other_outputs)
     return BaselineChange(
         earlier.name,
@@ -201,6 +205,7 @@ def _by_cell(
             sampler=sampler,
             group=group,
             scale=scale,
+            weights=cells.weights[now][groups[name]],
         )
         for group, name in enumerate(("seen", "unseen"))
     ]

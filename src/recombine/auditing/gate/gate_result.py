@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recombine.auditing.gate.conditions import MODEL_ERROR, NOT_COMPOSING, UNDECIDED, Condition
+from recombine.auditing.gate.gate_conditions import MODEL_ERROR, NOT_COMPOSING, UNDECIDED, GateCondition
 from recombine.auditing.gate.quantities import by_output, output_title, quantity
 from recombine.intervals import UNKNOWN, Estimate
 from recombine.report import number, plain_number
@@ -47,7 +47,7 @@ class ConditionResult:
     - `sentence`: what was measured; `estimate`: the number, if there is one.
     """
 
-    condition: Condition
+    condition: GateCondition
     status: Status
     sentence: str
     estimate: Estimate = UNKNOWN
@@ -137,13 +137,13 @@ class GateResult:
 
 
 def check_report(
-    report: AuditReport, conditions: Sequence[Condition], model: str = ""
+    report: AuditReport, conditions: Sequence[GateCondition], model: str = ""
 ) -> list[ConditionResult]:
     """One result for every condition that is about this model."""
     return [_check(report, condition, model) for condition in conditions if condition.model in {"", model}]
 
 
-def _check(report: AuditReport, condition: Condition, model: str) -> ConditionResult:
+def _check(report: AuditReport, condition: GateCondition, model: str) -> ConditionResult:
     if not condition.sign:
         status, sentence = _state(report, condition.subject)
         return ConditionResult(condition, status, sentence, model=model)
@@ -189,7 +189,7 @@ def _state(report: AuditReport, name: str) -> tuple[Status, str]:
     return status, finding.explanation
 
 
-def _compare(condition: Condition, estimate: Estimate, label: str, unknown: str) -> tuple[Status, str]:
+def _compare(condition: GateCondition, estimate: Estimate, label: str, unknown: str) -> tuple[Status, str]:
     """Whether the estimate, or its whole interval, is on the failing side of the bound."""
     sign, bound, word = condition.sign, condition.bound, _WORDS[condition.sign]
     compare = _COMPARE[sign]
@@ -218,7 +218,7 @@ def _compare(condition: Condition, estimate: Estimate, label: str, unknown: str)
     return "passed", f"{measured}, {word} {limit}, but within noise: {why}."
 
 
-def _why_unknown(report: AuditReport, condition: Condition) -> str:
+def _why_unknown(report: AuditReport, condition: GateCondition) -> str:
     if condition.needs_baseline:
         return ""
     scores = report.scores

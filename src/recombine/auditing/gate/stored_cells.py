@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from recombine.auditing.split_forecast import is_wrong
 from recombine.auditing.thresholds import MAX_STORED_CELLS
+from recombine.auditing.wrong_cells import is_wrong
 from recombine.errors import InputError
 from recombine.report import plain_level
 from recombine.spaces.factors import Space

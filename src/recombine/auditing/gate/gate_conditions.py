@@ -70,7 +70,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?P<percent>\s*%)?"
 
 
 @dataclass(frozen=True)
-class Condition:
+class GateCondition:
     """One condition under which a gate fails.
 
     **Attributes:**
@@ -108,7 +108,7 @@ class Condition:
 
 def parse_conditions(
     conditions: Any, *, models: Sequence[str] = (), strict: bool = False, field: str = "conditions"
-) -> tuple[Condition, ...]:
+) -> tuple[GateCondition, ...]:
     """Reads conditions; every one that is not understood is an error that says what would be.
 
     **Arguments:**
@@ -144,7 +144,7 @@ gap, transfer, skill, worse, worse-unseen or worse-seen with a number; did you m
     return found
 
 
-def _parse(text: str, models: Sequence[str], strict: bool, field: str) -> Condition:
+def _parse(text: str, models: Sequence[str], strict: bool, field: str) -> GateCondition:
     before, _, body = text.rpartition(":")
     *first, last = before.rpartition(":")
     by_estimate = strict
@@ -168,18 +168,18 @@ def _parse(text: str, models: Sequence[str], strict: bool, field: str) -> Condit
     sign = _SIGNS.get(comparison["sign"])
     if sign is None:
         raise InputError(field, text, "a comparison with > or <, such as 'unseen > 0.3'")
-    return Condition(
+    return GateCondition(
         subject, sign, _number(comparison["right"], text, field), each_output, model, by_estimate
     )
 
 
-def _named(plain: str, text: str, model: str, by_estimate: bool, field: str) -> Condition:
+def _named(plain: str, text: str, model: str, by_estimate: bool, field: str) -> GateCondition:
     name = _key(plain)
     if name in NAMES:
-        return Condition(name, model=model)
+        return GateCondition(name, model=model)
     name = _ALIASES.get(name, name)
     if name in CHANGES:
-        return Condition(name, ">", 0.0, model=model, by_estimate=by_estimate)
+        return GateCondition(name, ">", 0.0, model=model, by_estimate=by_estimate)
     if name in QUANTITIES:
         raise InputError(field, text, f"a comparison such as '{name} {_example(name)}'")
     if _NUMBER.fullmatch(plain):
