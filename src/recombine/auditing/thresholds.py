@@ -268,3 +268,26 @@ MAX_IMAGES = 6
 """Cells shown as images."""
 MIN_IMAGE_SIDE = 4
 """Outputs with a shorter side than this are not shown as images."""
+
+# ---- gates, baselines and several models -----------------------------------------------------------------------------
+
+MAX_CONDITIONS, MAX_CONDITION_LENGTH = 100, 10_000
+"""Conditions of a gate, and characters of all of them."""
+MAX_STORED_CELLS = 20_000
+"""Cells whose errors are written to JSON, so that a later audit can be compared cell by cell; of more, none are."""
+MAX_BASELINE_BYTES = 200 * 2**20
+"""Size of a baseline file: twenty models with the largest number of cells take less."""
+SAME_ERROR = 1e-6
+"""Errors of a cell that differ by less than this share of a constant's are the same: other hardware rounds
+differently."""
+DIFFERS_P_VALUE = 0.05
+"""Two models differ if the whole interval of the paired difference is on one side of 0, and if at most this share of
+random signs gives a difference as large."""
+MAX_MODELS, MAX_MODEL_NAME = 20, 100
+"""Models that are compared at once, and characters of a model's name, which figures show."""
+MAX_SHOWN_PAIRS = 10
+"""Pairs of models up to which differences are not folded away."""
+MAX_LISTED_CHANGES = 3
+"""Pairs of models up to which the cells that changed are listed and drawn; of more, only their number is given."""
+MAX_COMPARED_MAPS = 6
+"""Models whose error maps a page shows."""
