@@ -26,7 +26,7 @@ from recombine.auditing.thresholds import (
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
 from recombine.theory.conjunctions import Subset, codes_of
-from recombine.theory.retention import cooccurrence_counts
+from recombine.theory.cooccurrence import cooccurrence
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class SeenCells:
             weighted = design.multiply(self.rows[:, None]).tocsr()
             gram = (design.T @ weighted).toarray()
         else:
-            weighted, gram = design, cooccurrence_counts(design).astype(np.float64)
+            weighted, gram = design, cooccurrence(self.cells, conjunctions).astype(np.float64)
         gram[np.diag_indices_from(gram)] += EFFECT_RIDGE * gram.max()
         weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), weighted.T @ self.values)
         return decide(conjunctions.design(cells) @ weights, self.kind)
