@@ -61,7 +61,7 @@ class Observations:
     @cached_property
     def train(self) -> Int[np.ndarray, "train factors"]:
         """The different training cells, in C order."""
-        return np.stack(np.unravel_index(self.train_codes, self.space.shape), axis=1)
+        return np.stack(np.unravel_index(self.train_codes, self.space.shape)).T  # columns are contiguous
 
     @cached_property
     def train_codes(self) -> Int[np.ndarray, " train"]:
@@ -152,7 +152,7 @@ def observe(
     return Observations(
         source.name,
         _space(levels),
-        np.stack([factor.codes for factor in levels.values()], axis=1),
+        np.stack([factor.codes for factor in levels.values()]).T,  # columns are contiguous
         training,
         None if target is None else _target(source, target, rows),
         None if cost is None else _cost(source, cost, rows),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from string import ascii_letters
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -46,7 +47,7 @@ def cooccurrence(
     """
     cells = np.asarray(cells)
     if not _histograms_fit(seen):
-        return design_product(seen.design(cells))
+        return _design_product(seen.design(cells))
     histograms = _Histograms(cells, seen)
     counts = np.zeros((int(seen.starts[-1]),) * 2, dtype=np.float32)
     starts = seen.starts.tolist()
@@ -84,7 +85,9 @@ class _Histograms:
             return self._tables[union].reshape(1, 1)
         block = np.zeros([self._sizes[axis] for axis in (*one, *other)], dtype=np.float32)
         # A view of the entries whose levels agree at shared factors; the others stay 0.
-        agreeing = np.einsum(block, [*one, *other], list(union))
+        letter = dict(zip(union, ascii_letters, strict=False))
+        axes = "".join(letter[axis] for axis in (*one, *other))
+        agreeing = np.einsum(f"{axes}->{''.join(letter[axis] for axis in union)}", block)
         agreeing[...] = self._tables[union]
         return block.reshape(prod(self._sizes[axis] for axis in one), -1)
 
@@ -114,7 +117,7 @@ def _selected(block: np.ndarray, rows: Sequence[int] | np.ndarray, columns: np.n
     return block if len(columns) == block.shape[1] else block[:, columns]
 
 
-def design_product(design: sparse.csr_array) -> Float[np.ndarray, "columns columns"]:
+def _design_product(design: sparse.csr_array) -> Float[np.ndarray, "columns columns"]:
     single = design.astype(np.float32)
     counts = np.zeros((single.shape[1],) * 2, dtype=np.float32)
     if is_dense(design.nnz / max(1, design.shape[0]), design.shape[1]):

@@ -1,14 +1,14 @@
 """The inverse behind retention, kept so that one more training cell takes a product with it and not a new inverse.
 
-Retention needs `X = (Phi' Phi + r)^-1`, where the rows of `Phi` are the weighted conjunctions of the training cells (see
-`recombine.theory.retention`). X is symmetric and stored as one triangle. Added cells with features `A` change it to
-`X - U (1 + A U)^-1 U'` with `U = X A'` (the Woodbury identity). Such corrections are kept next to the first inverse. A
-conjunction that was unseen before has no training cell, so its row of the first inverse is 0 except for 1 / r.
+Retention needs `X = (Phi' Phi + r)^-1`, where the rows of `Phi` are the weighted conjunctions of the training cells
+(see `recombine.theory.retention`). X is symmetric and stored as one triangle. Added cells with features `A` change it
+to `X - U (1 + A U)^-1 U'` with `U = X A'` (the Woodbury identity). Such corrections are kept next to the first inverse.
+A conjunction that was unseen before has no training cell, so its row of the first inverse is 0 except for 1 / r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,9 @@ class PosteriorInverse:
     corrections: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
     @staticmethod
-    def of(counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float) -> PosteriorInverse:
+    def of(
+        counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
+    ) -> PosteriorInverse:
         """The inverse for conjunctions that occur together `counts` times.
 
         ```python
@@ -103,7 +105,9 @@ class PosteriorInverse:
             product -= left @ (small @ along)
         return product
 
-    def with_conjunctions(self, before: Conjunctions, seen: Conjunctions, scale: np.ndarray) -> PosteriorInverse:
+    def with_conjunctions(
+        self, before: Conjunctions, seen: Conjunctions, scale: np.ndarray
+    ) -> PosteriorInverse:
         """The same for more seen conjunctions, none of which has a training cell yet."""
         moved = np.concatenate(
             [
@@ -163,7 +167,7 @@ def ridge_matrix(
 def corrected(
     inverses: Sequence[PosteriorInverse],
     added: Int[np.ndarray, "added subsets"],
-    targets: Sequence[Int[np.ndarray, "targets subsets"]],
+    targets: Iterable[Int[np.ndarray, "targets subsets"]],
 ) -> tuple[list[PosteriorInverse], list[Float[np.ndarray, " targets"]]]:
     """Inverses with some cells in training, and by how much `phi' phi - r phi' X phi` grows at other cells.
 
