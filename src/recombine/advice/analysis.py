@@ -17,7 +17,7 @@ from recombine.advice.coverage import coverage
 from recombine.advice.forecasts.kernel_forecasts import loss_forecast, slope_forecast
 from recombine.advice.forecasts.leak_forecast import leak_forecast
 from recombine.advice.forecasts.shortcut_forecast import shortcuts
-from recombine.advice.labels import CellLabels, additivity, cell_labels, contradiction
+from recombine.advice.labels import CellLabels, additivity, cell_labels, contradiction, has_label
 from recombine.advice.lint import lint
 from recombine.advice.memory_use import check_memory
 from recombine.advice.result import Advice, AdviceSettings, Reusable
@@ -27,7 +27,7 @@ from recombine.spaces.cell_numbers import are_among, distinct_numbers
 from recombine.spaces.observations import Observations
 from recombine.theory import Conjunctions, Determinacy, GrowingRetention
 from recombine.theory.cooccurrence import cooccurrence
-from recombine.theory.retention import FEATURE_ORDER, feature_order, uses_exact_kernel
+from recombine.theory.retention import FEATURE_ORDER, feature_order, uses_features
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -60,8 +60,20 @@ def analyse_split(
     labels = cell_labels(table, average=settings.average)
     steps = _Steps(progress, 7 + len(orders), large=_is_large(train, targets, labels))
     kernel = settings.salience.kernel
+    features = counts = None
+    if (previous is None or labels is not None) and uses_features(len(train), len(targets), sizes):
+        features = seen.of_orders(feature_order(train, sizes, seen), min_order=1)
+        counts = cooccurrence(train, features)
     if previous is None:
-        retentions, row_spaces = _from_scratch(table, targets, settings, seen, steps)
+        kernels = [kernel, *settings.salience.band()]
+        retentions = steps.done(
+            GrowingRetention.of(kernels, train, targets, sizes, seen=features, counts=counts)
+        )
+        row_spaces = {
+            order: steps.done(Determinacy.of(train, sizes, order, seen=features, counts=counts))
+            for order in orders
+            if order < n_factors
+        }
     else:
         retentions = previous.reusable.retentions.with_cells(train, targets)
         row_spaces = {order: space.copy() for order, space in previous.reusable.row_spaces.items()}
@@ -91,7 +103,9 @@ def analyse_split(
         leak=leak_forecast(table, retentions.values, settings.salience, seen) if len(targets) else None,
         retention=retentions.values[0],
         labels=labels,
-        additivity={} if labels is None else {k: additivity(labels, sizes, order=k) for k in orders},
+        additivity={}
+        if labels is None
+        else {k: additivity(labels, sizes, order=k, seen=features, counts=counts) for k in orders},
         shortcuts=[] if labels is None or n_factors < 2 else shortcuts(labels, interesting, sizes, kernel),
         slope=None if labels is None else steps.done(slope_forecast(labels, interesting, kernel)),
         losses=None if labels is None else steps.done(loss_forecast(labels, interesting, kernel)),
@@ -100,25 +114,6 @@ def analyse_split(
         else steps.done(find_corrective_cells(labels, interesting, kernel, banned=banned)),
         contradiction=None if labels is None else steps.done(contradiction(labels, interesting, sizes)),
     )
-
-
-def _from_scratch(
-    table: Observations, targets: np.ndarray, settings: AdviceSettings, seen: Conjunctions, steps: _Steps
-) -> tuple[GrowingRetention, dict[int, Determinacy]]:
-    """The retention of the cells of interest, and by order what training determines."""
-    train, sizes = table.train, table.space.shape
-    kernels = [settings.salience.kernel, *settings.salience.band()]
-    features = counts = None
-    if not uses_exact_kernel(len(train), len(targets)) and len(sizes) > 1:
-        features = seen.of_orders(feature_order(train, sizes, seen), min_order=1)
-        counts = cooccurrence(train, features)
-    retentions = steps.done(GrowingRetention.of(kernels, train, targets, sizes, seen=features, counts=counts))
-    row_spaces = {
-        order: steps.done(Determinacy.of(train, sizes, order, seen=features, counts=counts))
-        for order in settings.orders
-        if order < len(sizes)
-    }
-    return retentions, row_spaces
 
 
 class _Steps:
@@ -203,9 +198,7 @@ def _with_training(table: Observations, cells: Int[np.ndarray, "cells factors"])
 
 def _check_labels(table: Observations, codes: np.ndarray, moved: np.ndarray) -> None:
     assert table.target is not None
-    labelled = np.array(
-        [value is not None and value == value for value in table.target[moved].tolist()], dtype=bool
-    )
+    labelled = has_label(table.target[moved])
     without_rows = np.setdiff1d(codes, table.codes[moved][labelled])
     unlabelled = table.codes[moved][~labelled]
     if len(without_rows) or len(unlabelled):

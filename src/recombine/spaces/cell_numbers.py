@@ -1,4 +1,4 @@
-"""Sets of cell numbers: which numbers occur, and which of some numbers are among them.
+"""Sets of cell numbers: which numbers occur, where, and which of some numbers are among them.
 
 NumPy's `unique` and `isin` hash whole numbers, which takes half a second for a million of them. Sorting, or a table of
 marks where the numbers are small, gives the same result many times faster.
@@ -71,6 +71,30 @@ def are_among(
     ordered = np.sort(known)
     position = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
     return ordered[position] == numbers
+
+
+def numbered(
+    numbers: Int[np.ndarray, " numbers"], bound: int
+) -> tuple[Int[np.ndarray, " distinct"], Int[np.ndarray, " numbers"]]:
+    """The different numbers, sorted, and the position of each number among them: `numpy.unique` with its inverse.
+
+    **Arguments:**
+
+    - `bound`: all numbers are from 0 to less than this.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.spaces.cell_numbers import numbered
+    >>> numbered(np.array([7, 2, 7]), bound=10)
+    (array([2, 7]), array([1, 0, 1]))
+
+    ```
+    """
+    if bound <= min(MAX_MARKS, MARKS_TO_LIST * len(numbers)):
+        marks = _marks(numbers, bound)
+        return np.flatnonzero(marks), (np.cumsum(marks) - 1)[numbers]
+    distinct, position = np.unique(numbers, return_inverse=True)
+    return distinct, position
 
 
 def _marks(numbers: Int[np.ndarray, " numbers"], bound: int) -> Bool[np.ndarray, " bound"]:

@@ -19,7 +19,7 @@ from recombine.theory.retention import (
     feature_weights,
     retention,
     retention_by_inverse,
-    uses_exact_kernel,
+    uses_features,
     without_constant,
 )
 from recombine.theory.retention_update import MAX_ADDED, updated_retention
@@ -78,9 +78,7 @@ class GrowingRetention:
         if (
             seen is None
             or counts is None
-            or uses_exact_kernel(len(train), len(targets))
-            or not len(targets)
-            or len(sizes) == 1
+            or not uses_features(len(train), len(targets), sizes)
             or len(kernels) * 4 * len(counts) ** 2 > MAX_KEPT
         ):
             return GrowingRetention(kernels, sizes, train, targets, retention(kernels, train, targets, sizes))
@@ -132,6 +130,6 @@ class GrowingRetention:
         return (
             n_added <= MAX_ADDED
             and max(inverse.n_added for inverse in self.inverses) + n_added <= MAX_CORRECTIONS
-            and not uses_exact_kernel(n_train, n_targets)
+            and uses_features(n_train, n_targets, self.sizes)
             and (order == 1 or seen.starts[-1] <= MAX_COLUMNS)
         )

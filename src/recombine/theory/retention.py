@@ -88,6 +88,11 @@ def uses_exact_kernel(n_train: int, n_targets: int) -> bool:
     return n_train <= MAX_CELLS and n_train * n_targets <= MAX_WORK
 
 
+def uses_features(n_train: int, n_targets: int, sizes: Sequence[int]) -> bool:
+    """Whether retention is computed in the space of conjunctions, and not with the exact kernel."""
+    return n_targets > 0 and len(sizes) > 1 and not uses_exact_kernel(n_train, n_targets)
+
+
 def _from_kernel(
     kernel: OverlapKernel, train: np.ndarray, targets: np.ndarray
 ) -> Float[np.ndarray, " targets"]:
