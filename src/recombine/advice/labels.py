@@ -162,7 +162,8 @@ def additivity(
         used = seen.of_orders(order, min_order=1)
         if len(cells) * len(used.subsets) >= LARGE_FIT:
             width = int(used.starts[-1])  # small sets of factors come first
-            fitted = additive_fit(cells, values, used, counts[:width, :width])
+            label = labels.label[labels.seen] if len(labels.classes) > 2 else None
+            fitted = additive_fit(cells, values, used, counts[:width, :width], label=label)
     if fitted is None:
         fitted = _fit_by_design(cells, values, sizes, order)
     span = max(float(np.ptp(values)), 1e-300)

@@ -20,6 +20,8 @@ def additive_fit(
     values: Float[np.ndarray, "cells outputs"],
     seen: Conjunctions,
     counts: Float[np.ndarray, "columns columns"],
+    *,
+    label: Int[np.ndarray, " cells"] | None = None,
 ) -> Float[np.ndarray, "cells outputs"] | None:
     """The least-squares fit of the values by sums of one effect for every conjunction.
 
@@ -29,6 +31,7 @@ def additive_fit(
     **Arguments:**
 
     - `seen`, `counts`: the conjunctions of the cells, and how often two of them occur together.
+    - `label`: class numbers, if the values are their indicators, which can be counted.
 
     **Returns:**
 
@@ -46,7 +49,7 @@ def additive_fit(
 
     ```
     """
-    effects = _solve(counts.astype(np.float64), _sums(cells, values, seen))
+    effects = _solve(counts.astype(np.float64), _sums(cells, values, seen, label))
     if effects is None:
         return None
     fitted = np.zeros(values.shape)
@@ -57,12 +60,18 @@ def additive_fit(
     return fitted
 
 
-def _sums(cells: np.ndarray, values: np.ndarray, seen: Conjunctions) -> Float[np.ndarray, "columns outputs"]:
+def _sums(
+    cells: np.ndarray, values: np.ndarray, seen: Conjunctions, label: np.ndarray | None
+) -> Float[np.ndarray, "columns outputs"]:
     """For every conjunction, the sum of the values of the cells that have it."""
     sums = np.empty((int(seen.starts[-1]), values.shape[1]))
     for subset, known, start in zip(seen.subsets, seen.codes, seen.starts[:-1].tolist(), strict=True):
-        codes = codes_of(cells, subset, seen.sizes)
-        for output in range(values.shape[1]):
+        codes, outputs = codes_of(cells, subset, seen.sizes), values.shape[1]
+        if label is not None:
+            counted = np.bincount(codes * outputs + label, minlength=(int(known[-1]) + 1) * outputs)
+            sums[start : start + len(known)] = counted.reshape(-1, outputs)[known]
+            continue
+        for output in range(outputs):
             by_code = np.bincount(codes, weights=values[:, output], minlength=int(known[-1]) + 1)
             sums[start : start + len(known), output] = by_code[known]
     return sums
