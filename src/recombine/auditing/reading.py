@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from recombine.auditing.error_measure import MEASURES
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array
@@ -113,6 +114,8 @@ def check_options(
     layers: Any,
     output: Any,
     kind: Any,
+    metric: Any,
+    weigh: Any,
     classes: Any,
     unordered: Any,
     batch: Any,
@@ -125,6 +128,9 @@ def check_options(
     """Refuses arguments of `audit` that are of the wrong type, before anything is read."""
     if kind is not None:
         check_choice("kind", kind, ("regression", "classification"))
+    if metric is not None and not callable(metric):
+        check_choice("metric", metric, tuple(MEASURES))
+    check_choice("weigh", weigh, ("cells", "rows"))
     if isinstance(output, bool) or not isinstance(output, str | int | np.integer | None):
         raise InputError("output", shown(output), "the name or the number of an output")
     if batch is not None:

@@ -15,6 +15,7 @@ from recombine.auditing.findings import FINDINGS, Finding
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.refits import Refits
 from recombine.auditing.remedies import Remedy
 from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
@@ -60,6 +61,7 @@ class AuditReport(Report):
     outputs: Outputs | None
     by_cell: Cells
     scores: Scores | None
+    refits: Refits
     by_output: OutputScores
     units: Units | None
     as_given: tuple[Estimate, Estimate] | None

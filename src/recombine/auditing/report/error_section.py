@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.scores import baseline_name
+from recombine.auditing.refits import refit_title
 from recombine.auditing.thresholds import MAX_MAP_LEVELS, MAX_MAPS, MAX_POINTS
 from recombine.report import (
     SEEN,
@@ -51,7 +51,7 @@ def error_section(report: AuditReport) -> list[Block]:
             for which, one in zip(("seen", "unseen"), report.as_given, strict=True)
         ]
     rows += [
-        Row([f"{baseline_name(name)}, on unseen cells", "", error_text(one)])
+        Row([f"{refit_title(name)}, on unseen cells", "", error_text(one)])
         for name, one in scores.baselines.items()
     ]
     caption = f"The {scores.measure}; every cell counts once. 95% intervals from resampling cells."
@@ -95,7 +95,7 @@ def _error_figures(report: AuditReport) -> Iterator[Picture]:
         some = rows if len(rows) <= MAX_POINTS else rng.choice(rows, MAX_POINTS, replace=False)
         groups[name] = {name.split()[0]: _positive(cells.error[some], cells) if log else cells.error[some]}
     figure, panels = new_figure(aspect=0.3)
-    baselines = {baseline_name(name): one.value for name, one in scores.baselines.items()}
+    baselines = {refit_title(name): one.value for name, one in scores.baselines.items()}
     if log:
         floor = float(_positive(np.zeros(1), cells)[0])
         baselines = {name: max(value, floor) for name, value in baselines.items()}

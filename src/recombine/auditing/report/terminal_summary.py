@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from recombine.auditing.refits import refit_title
 from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.forecast_section import forecast_sentence
 from recombine.auditing.report.layer_section import layer_sentence
-from recombine.auditing.scores import baseline_name
 from recombine.auditing.thresholds import LIKE_SEEN
 from recombine.report import Badge, Fact, bracket, number, percent
 
@@ -26,7 +26,7 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
         if report.as_given is not None:
             seen, unseen = map(error_text, report.as_given)
             yield Fact("", f"before the conversion of units: seen {seen}   unseen {unseen}")
-        values = (f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items())
+        values = (f"{refit_title(name)} {number(one.value)}" for name, one in scores.baselines.items())
         baselines = f"baselines: {' · '.join(values)} " if scores.baselines else ""
         yield Fact("", f"{baselines}({scores.measure})")
         if scores.ratio.low > LIKE_SEEN:
