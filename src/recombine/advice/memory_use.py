@@ -19,8 +19,9 @@ MAX_KERNEL_FACTORS = 16
 """Factors whose sets have kernels: 2^16 similarities take a second, 2^20 a minute."""
 MAX_WORK = 50_000_000
 """Cells of interest times sets of factors; every set of every cell is looked up, which takes about a minute here."""
-MAX_EFFECTS = 4000
-"""Effects that the forecast solves for at once; 4000 take about a minute on one core, 12,000 half an hour."""
+MAX_EFFECTS = 8000
+"""Effects that the forecast solves for at once, for three kernels; 8000 take half a minute on one core, and the time
+grows with their cube."""
 DEFAULT_FREE = 4 * 2**30
 """Bytes that are assumed to be free where the system does not say."""
 _BASES, _CHUNKS = 4.5, 3.0
