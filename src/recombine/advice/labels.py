@@ -170,10 +170,11 @@ def additivity(
     miss = np.abs(fitted - values).max(axis=1) / span
     variance = ((values - values.mean(axis=0)) ** 2).sum()
     explained = 1 - ((fitted - values) ** 2).sum() / variance if variance else 1.0
-    candidates = (
-        np.flatnonzero(miss >= np.partition(miss, -few)[-few]) if len(miss) > few else np.arange(len(miss))
-    )
-    worst = candidates[np.argsort(-miss[candidates], kind="stable")[:few]]
+    ranked = -miss.round(9)  # of equal misses the first cells are shown, whatever rounding does
+    some = np.arange(len(miss))
+    if len(miss) > few:
+        some = np.flatnonzero(ranked <= np.partition(ranked, few)[few])
+    worst = some[np.argsort(ranked[some], kind="stable")[:few]]
     worst = worst[miss[worst] > ADDITIVE_TOLERANCE]
     return Additivity(order, float(explained), not len(worst), cells[worst], miss[worst])
 

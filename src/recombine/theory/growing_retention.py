@@ -12,7 +12,12 @@ from jaxtyping import Float, Int
 from recombine.spaces.cell_numbers import are_among
 from recombine.theory.conjunctions import Conjunctions
 from recombine.theory.overlap_kernels import OverlapKernel
-from recombine.theory.posterior_inverse import MAX_CORRECTIONS, PosteriorInverse, corrected
+from recombine.theory.posterior_inverse import (
+    MAX_CORRECTIONS,
+    PosteriorInverse,
+    can_be_corrected,
+    corrected,
+)
 from recombine.theory.retention import (
     BLOCK,
     MAX_COLUMNS,
@@ -74,16 +79,19 @@ class GrowingRetention:
 
         ```
         """
-        sizes = tuple(sizes)
+        sizes, plain = tuple(sizes), []
+        if seen is not None and uses_features(len(train), len(targets), sizes):
+            order = max(map(len, seen.subsets))
+            plain = [feature_weights(without_constant(kernel), seen, order) for kernel in kernels]
         if (
             seen is None
             or counts is None
-            or not uses_features(len(train), len(targets), sizes)
+            or not plain
             or len(kernels) * 4 * len(counts) ** 2 > MAX_KEPT
+            or not all(can_be_corrected(counts, scale, ridge) for scale, ridge, _ in plain)
         ):
-            return GrowingRetention(kernels, sizes, train, targets, retention(kernels, train, targets, sizes))
-        order = max(map(len, seen.subsets))
-        plain = [feature_weights(without_constant(kernel), seen, order) for kernel in kernels]
+            values = retention(kernels, train, targets, sizes)
+            return GrowingRetention(kernels, sizes, train, targets, values)
         inverses = [PosteriorInverse.of(counts, scale, ridge) for scale, ridge, _ in plain]
         values = retention_by_inverse(inverses, targets, seen, [total for *_, total in plain])
         return GrowingRetention(kernels, sizes, train, targets, values, seen, inverses)

@@ -18,6 +18,8 @@ from scipy import linalg
 from recombine.theory.conjunctions import Conjunctions
 from recombine.theory.cooccurrence import is_dense
 
+MAX_CONDITION = 1e7
+"""Largest entry over the ridge up to which corrections keep nine digits."""
 MAX_CORRECTIONS = 200
 """Added cells that are kept as corrections; with more, a new inverse is more exact and hardly slower."""
 
@@ -151,6 +153,11 @@ class PosteriorInverse:
     def _full(self) -> Float[np.ndarray, "columns columns"]:
         lower, _ = linalg.lapack.dtpttr(self._width(), self.triangle, uplo="L")
         return lower + np.tril(lower, -1).T
+
+
+def can_be_corrected(counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float) -> bool:
+    """Whether added cells can be corrected for without loss of precision; next to no ridge, they cannot."""
+    return bool((counts.diagonal() * scale**2).max() <= MAX_CONDITION * ridge)
 
 
 def ridge_matrix(
