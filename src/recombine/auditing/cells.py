@@ -283,7 +283,9 @@ def means_by_cell(
     if label is not None:
         places = cell_index[chosen] * values.shape[1] + label[chosen]
         means = np.bincount(places, weights=weights, minlength=n * values.shape[1])
-        means = means.reshape(n, values.shape[1])
+        means = means.reshape(n, values.shape[1]).astype(
+            np.float64, copy=False
+        )  # whole numbers if there is no row
     else:
         average = sparse.csr_array(
             (weights, (cell_index[chosen], np.arange(len(chosen)))), shape=(n, len(chosen))
