@@ -251,6 +251,8 @@ MAX_KEPT_UNITS, MIN_KEPT_UNITS = 2048, 128
 """Units that are kept of a layer. Wider layers are sketched, which keeps inner products up to 1 / sqrt(units)."""
 MAX_ACTIVITY_BYTES = 2**30
 """For the cell means of all layers together."""
+MANY_CLASSES = 16
+"""Labels of at least this many classes are counted by number, not summed as one-hot codes, which are mostly zeros."""
 MAX_SAMPLED_ROWS = 400
 """Rows whose activity is kept as it is."""
 

@@ -192,6 +192,17 @@ class RuleTest:
         swaps = np.arange(n) * n + self.permutations.order
         return swaps, np.where(self.permutations.signs > 0, swaps, swaps + n * n)
 
+    @cached_property
+    def _label_places(self) -> list[Int[np.ndarray, "permutations cells"]]:
+        """Where the labels of every permutation are in a flat matrix of cells and labels.
+
+        For the predictions of other cells, then for the targets with wrong labels in other cells, if these are drawn.
+        """
+        first = np.arange(len(self.cell_index)) * self.predictions.shape[1]
+        swapped = first + self.predictions.argmax(axis=1)[self.permutations.order]
+        labels = self.permutations.labels
+        return [swapped] if labels is None else [swapped, first + labels]
+
     def evaluate(
         self,
         rule: Rule,
@@ -279,10 +290,7 @@ class RuleTest:
 
         - `probabilities`: of every label by the rule, if it leaves a choice; default: of the labels that cost nothing.
         """
-        index = np.arange(len(costs))
-        swapped = costs[index, self.predictions.argmax(axis=1)[self.permutations.order]].sum(axis=1)
-        labels = self.permutations.labels
-        noisy = [] if labels is None else [costs[index, labels].sum(axis=1)]
+        swapped, *noisy = (costs.ravel().take(places).sum(axis=1) for places in self._label_places)
         residual = (costs * self.predictions).sum(axis=1)
         result = self.evaluate(rule, residual, [*noisy, swapped], **settings)
         # Slips, labels that the rule does not give, are spread over all classes; half a slip is added (Jeffreys).
