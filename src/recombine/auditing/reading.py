@@ -82,6 +82,8 @@ def read_audit_inputs(
         raise InputError(
             "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
         )
+    if not is_path(table):
+        table = read_table(table, {})  # once: a dataset or a lazy frame is converted
     asked = {"target": target, "prediction": prediction, "inputs": inputs}
     asked = {field: _unless_labels(values, table) for field, values in asked.items()}
     needed = {name: field for field, values in asked.items() for name in _names(values)}
@@ -176,13 +178,12 @@ def _classes(classes: Any) -> list[Any]:
     return listed
 
 
-def _unless_labels(values: Any, table: Any) -> Any:
+def _unless_labels(values: Any, table: DataTable | Any) -> Any:
     """A list of text with an entry for every row is labels, not names of columns."""
     names = _names(values)
     if isinstance(values, str) or len(names) < 2 or is_path(table):
         return values
-    known = read_table(table, {})
-    if all(name in known.names for name in names) or len(names) != known.rows([]):
+    if all(name in table.names for name in names) or len(names) != table.rows([]):
         return values
     return np.array(values, dtype=object)
 
