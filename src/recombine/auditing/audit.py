@@ -45,7 +45,8 @@ def audit(
     output: str | int | None = None,
     kind: Kind | None = None,
     classes: Sequence[Any] | None = None,
-    bins: Mapping[str, int] | None = None,
+    bins: Mapping[str, int | str] | str | None = None,
+    missing: str = "error",
     unordered: Sequence[str] = (),
     batch: int | None = None,
     name: str | None = None,
@@ -76,7 +77,9 @@ def audit(
     - `output`: which of several outputs of the model is its prediction, by name or number.
     - `kind`: `"regression"` or `"classification"`; default: inferred from the values. `classes`: the labels that
         columns of scores stand for.
-    - `bins`: for factors that are real numbers, the number of ranges into which they are cut.
+    - `bins`: for factors that are real numbers, the number of ranges into which they are cut: `{"weight": 4}`,
+        `{"weight": "auto"}` for the cube root of the number of rows, or `"auto"` for all of them.
+    - `missing`: what a factor without a value in some row is: an `"error"`, or a `"level"` of its own.
     - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
     - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
@@ -134,7 +137,14 @@ def audit(
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
     data = read_audit_inputs(
-        table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
+        table,
+        factors=factors,
+        seen=seen,
+        target=target,
+        prediction=prediction,
+        inputs=inputs,
+        bins=bins,
+        missing=missing,
     )
     _check_unseen(data)
     check_names(unordered, data.table.space.names)
@@ -146,7 +156,7 @@ def audit(
             classes = run.classes
     reuse = None if before is None else compare_versions(before, run, model, layers, seed, tell)
     predictions = run.outputs if data.prediction is None else data.prediction
-    notes, outputs, units, as_given, scores = list(run.notes), None, None, None, None
+    notes, outputs, units, as_given, scores = [*data.table.notes, *run.notes], None, None, None, None
     if predictions is not None:
         raw = read_outputs(data.target, predictions, kind=kind, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)

@@ -15,6 +15,7 @@ from recombine.data.argument_types import check_choice, check_count, check_progr
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array
 from recombine.data.files import is_path
+from recombine.data.levels import MISSING
 from recombine.data.limits import MAX_AUDIT_FACTORS
 from recombine.data.tables import DataTable, did_you_mean, read_table
 from recombine.errors import InputError
@@ -61,13 +62,14 @@ def read_audit_inputs(
     target: Any = None,
     prediction: Any = None,
     inputs: Any = None,
-    bins: Mapping[str, int] | None = None,
+    bins: Mapping[str, int | str] | str | None = None,
+    missing: str = "error",
 ) -> AuditInputs:
     """Reads a table, and the columns or arrays that go with it, and checks that all have the same rows.
 
     **Arguments:**
 
-    - `table`, `factors`, `seen`, `bins`: as `recombine.spaces.observations.observe` takes them.
+    - `table`, `factors`, `seen`, `bins`, `missing`: as `recombine.spaces.observations.observe` takes them.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
     """
     if factors is None:
@@ -91,14 +93,16 @@ def read_audit_inputs(
     clash = [name for field in ("target", "prediction") for name in _names(asked[field]) if name in factors]
     if clash:
         raise InputError("factors", clash[0], "columns other than targets and predictions")
-    observations = observe(source, factors=factors, seen=seen, bins=bins)
+    observations = observe(source, factors=factors, seen=seen, bins=bins, missing=missing)
     rows = source.rows([*factors, *needed])
     quantities = {name: source.column(f"factor {name!r}", name).quantities() for name in factors}
     levels = {factor.name: factor.levels for factor in observations.space.factors}
     numbers = {
         name: values
         for name, values in quantities.items()
-        if values.dtype != object and (name in observations.bins or not isinstance(levels[name][0], str))
+        if values.dtype != object
+        and levels[name][-1] != MISSING
+        and (name in observations.bins or not isinstance(levels[name][0], str))
     }
     return AuditInputs(
         observations,

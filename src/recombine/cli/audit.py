@@ -14,6 +14,7 @@ from recombine.cli.imported_models import earlier_model, imported_model
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
+    MissingOption,
     QuietOption,
     check_page_path,
     progress_lines,
@@ -128,6 +129,7 @@ def audit(
         typer.Option("--classes", metavar="LABELS", help="The labels that columns of scores stand for."),
     ] = None,
     bins: BinsOption = None,
+    missing: MissingOption = "error",
     unordered: Annotated[
         str | None,
         typer.Option("--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."),
@@ -203,6 +205,7 @@ def audit(
             kind=kind,  # type: ignore[arg-type]  # checked there
             classes=_words(classes),
             bins=parse_bins(bins or ()),
+            missing=missing,
             unordered=_words(unordered) or (),
             name=name,
             seed=seed,

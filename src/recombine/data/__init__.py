@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recombine.data.archives import check_unpacked_size
     from recombine.data.array_files import read_array, read_arrays, read_xy
     from recombine.data.arrays import as_array, as_numbers
+    from recombine.data.clusters import cluster_factor
     from recombine.data.columns import DataColumn, as_column
     from recombine.data.export import check_table_path, csv_bytes, write_table
     from recombine.data.levels import Levels, binned, levels_of
@@ -31,6 +32,7 @@ _HOME_OF = {
     "binned": "levels",
     "check_table_path": "export",
     "check_unpacked_size": "archives",
+    "cluster_factor": "clusters",
     "csv_bytes": "export",
     "levels_of": "levels",
     "natural": "nets",
@@ -54,6 +56,7 @@ __all__ = [
     "binned",
     "check_table_path",
     "check_unpacked_size",
+    "cluster_factor",
     "csv_bytes",
     "levels_of",
     "natural",
