@@ -3,6 +3,7 @@
 from recombine.auditing.audit import audit
 from recombine.auditing.findings import Finding
 from recombine.auditing.result import AuditReport
+from recombine.data.text import TextScoring
 from recombine.models import ModelError
 
-__all__ = ["AuditReport", "Finding", "ModelError", "audit"]
+__all__ = ["AuditReport", "Finding", "ModelError", "TextScoring", "audit"]

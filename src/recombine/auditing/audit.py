@@ -16,14 +16,19 @@ from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.part_scores import score_parts
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
+from recombine.auditing.row_scores import without_outputs
+from recombine.auditing.rules import RULES
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
 from recombine.auditing.scores import score
 from recombine.auditing.split_forecast import SplitForecast, forecast
+from recombine.auditing.text_reading import TextReading, read_text, text_scoring
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
+from recombine.data.text import TextScoring
 from recombine.errors import InputError
 from recombine.tasks.task import Kind
 
@@ -47,6 +52,8 @@ def audit(
     classes: Sequence[Any] | None = None,
     bins: Mapping[str, int | str] | str | None = None,
     missing: str = "error",
+    text: bool | str | Callable[[str, str], float] | TextScoring | None = None,
+    parts: Sequence[str] | Mapping[str, Any] | None = None,
     unordered: Sequence[str] = (),
     batch: int | None = None,
     name: str | None = None,
@@ -80,6 +87,10 @@ def audit(
     - `bins`: for factors that are real numbers, the number of ranges into which they are cut: `{"weight": 4}`,
         `{"weight": "auto"}` for the cube root of the number of rows, or `"auto"` for all of them.
     - `missing`: what a factor without a value in some row is: an `"error"`, or a `"level"` of its own.
+    - `text`: if predictions are free text, how they are compared with targets: True for equality after normalisation,
+        `"contains"`, a function of a target and a prediction, or a [`recombine.auditing.TextScoring`][] with synonyms.
+    - `parts`: factors whose levels answers should name, `["colour", "shape"]`, to learn which of them goes wrong; or a
+        mapping from factors to the words for their levels. Without a `target`, an answer is right if all parts are.
     - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
     - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
@@ -136,6 +147,7 @@ def audit(
         progress=progress,
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
+    scoring = text_scoring(text, parts)
     data = read_audit_inputs(
         table,
         factors=factors,
@@ -145,6 +157,7 @@ def audit(
         inputs=inputs,
         bins=bins,
         missing=missing,
+        text=scoring is not None,
     )
     _check_unseen(data)
     check_names(unordered, data.table.space.names)
@@ -157,8 +170,13 @@ def audit(
     reuse = None if before is None else compare_versions(before, run, model, layers, seed, tell)
     predictions = run.outputs if data.prediction is None else data.prediction
     notes, outputs, units, as_given, scores = [*data.table.notes, *run.notes], None, None, None, None
+    answers: TextReading | None = None
     if predictions is not None:
-        raw = read_outputs(data.target, predictions, kind=kind, classes=classes, columns=data.score_names)
+        if scoring is not None:
+            answers = read_text(data.table, data.target, predictions, scoring, parts)
+            raw = answers.outputs
+        else:
+            raw = read_outputs(data.target, predictions, kind=kind, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
             before = score(gather(data.table, raw), raw.measure, seed=seed)
@@ -170,6 +188,9 @@ def audit(
                 "the predictions that were passed are audited; the model was run only to read its layers"
             )
     cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
+    by_row = None if answers is None else answers.row_scores
+    if by_row is not None:
+        cells = by_row.cells(cells, data.table)
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
@@ -181,6 +202,7 @@ def audit(
             outputs = some_outputs(outputs, by_output.failing)
             cells = gather(data.table, outputs)
         scores = score(cells, outputs.measure, seed=seed)
+        scores = scores if by_row is None else by_row.judged(scores)
     evidence = AuditEvidence(
         data,
         cells,
@@ -193,10 +215,13 @@ def audit(
         reuse=reuse,
         seed=seed,
         progress=tell,
+        rules=RULES if by_row is None else (),
     )
     findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
+    findings = findings if by_row is None else without_outputs(findings)
     tell("forecasting from the split", 0.0)
-    expected = forecast(data.table, cells, _one_target(data, outputs), has_predictions=outputs is not None)
+    label = None if by_row is not None else _one_target(data, outputs)
+    expected = forecast(data.table, cells, label, has_predictions=outputs is not None)
     if isinstance(expected, SplitForecast) and len(expected.retention):
         findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(
@@ -221,6 +246,8 @@ def audit(
         reuse=None if isinstance(reuse, str) else reuse,
         notes=tuple(dict.fromkeys(notes)),
         model_error=run.error,
+        text=answers,
+        parts=score_parts(data.table, cells, answers.parts, seed=seed) if answers and answers.parts else None,
     )
 
 
@@ -265,7 +292,7 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
             f"{factors} factors have too many sets of {MAX_SHORTCUT_FACTORS} to test all: shortcuts by more than "
             f"{max_shortcut_factors(factors)} factors were not looked for"
         )
-    if outputs is not None and data.target is None:
+    if outputs is not None and data.target is None and not outputs.known.any():
         notes.append("there are no targets: findings that need them were left out")
     elif outputs is not None:
         unlabelled = int((~outputs.known[data.table.seen]).sum())

@@ -18,6 +18,7 @@ from recombine.data.files import is_path
 from recombine.data.levels import MISSING
 from recombine.data.limits import MAX_AUDIT_FACTORS
 from recombine.data.tables import DataTable, did_you_mean, read_table
+from recombine.data.text import as_texts
 from recombine.errors import InputError
 from recombine.spaces.observations import Names, Observations, column_names, observe, table_and_factors
 
@@ -64,6 +65,7 @@ def read_audit_inputs(
     inputs: Any = None,
     bins: Mapping[str, int | str] | str | None = None,
     missing: str = "error",
+    text: bool = False,
 ) -> AuditInputs:
     """Reads a table, and the columns or arrays that go with it, and checks that all have the same rows.
 
@@ -71,6 +73,7 @@ def read_audit_inputs(
 
     - `table`, `factors`, `seen`, `bins`, `missing`: as `recombine.spaces.observations.observe` takes them.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
+    - `text`: whether targets and predictions are free text, which is read as it was written.
     """
     if factors is None:
         raise InputError("factors", None, "the names of the factor columns, such as ['colour', 'shape']")
@@ -106,8 +109,8 @@ def read_audit_inputs(
     }
     return AuditInputs(
         observations,
-        _values(source, "target", asked["target"], rows),
-        _values(source, "prediction", asked["prediction"], rows),
+        _values(source, "target", asked["target"], rows, text=text),
+        _values(source, "prediction", asked["prediction"], rows, text=text),
         _model_inputs(source, asked["inputs"]),
         _names(asked["prediction"]),
         numbers,
@@ -201,11 +204,13 @@ def _names(values: Any) -> tuple[str, ...]:
     return ()
 
 
-def _values(table: DataTable, field: str, values: Any, rows: int) -> np.ndarray | None:
+def _values(table: DataTable, field: str, values: Any, rows: int, *, text: bool = False) -> np.ndarray | None:
     """Columns by name as one array; arrays as they are, if they have the table's rows."""
     if values is None:
         return None
     names = _names(values)
+    if text:
+        return _texts(field, table, names, values, rows)
     if not names:
         array = as_array(field, values)
         if array.ndim < 1 or len(array) != rows:
@@ -220,6 +225,18 @@ def _values(table: DataTable, field: str, values: Any, rows: int) -> np.ndarray 
     if any(column.dtype == object for column in columns):
         raise InputError(field, list(names), "columns of numbers, if there are several")
     return np.stack(columns, axis=1)
+
+
+def _texts(field: str, table: DataTable, names: Sequence[str], values: Any, rows: int) -> np.ndarray:
+    """One column of text, however long, `None` where there is none."""
+    if len(names) > 1:
+        raise InputError(field, list(names), "one column of text")
+    listed = as_texts(field, table.sources[names[0]] if names else values)
+    if len(listed) != rows:
+        raise InputError(field, f"{len(listed)} rows", f"as many as the table has, {rows}")
+    texts = np.empty(rows, dtype=object)
+    texts[:] = listed
+    return texts
 
 
 def _is_nested(column: Any) -> bool:

@@ -15,10 +15,12 @@ from recombine.auditing.findings import FINDINGS, Finding
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.part_scores import PartScores
 from recombine.auditing.remedies import Remedy
 from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
 from recombine.auditing.split_forecast import SplitForecast
+from recombine.auditing.text_reading import TextReading
 from recombine.auditing.units import Units
 from recombine.errors import InputError
 from recombine.intervals import Estimate
@@ -47,6 +49,8 @@ class AuditReport(Report):
         finetuning kept, if the model before it was passed.
     - `units`: the units of the predictions, if not those of the targets: they were converted before anything else;
         `as_given`: errors on seen and unseen cells before that.
+    - `text`: free-text answers as they were written, if predictions are text; `parts`: how often they get each factor
+        right, if that was asked.
     - `notes`: assumptions, and what was left out; `model_error`: the traceback of a model that raised.
     """
 
@@ -71,6 +75,8 @@ class AuditReport(Report):
     reuse: ReuseReport | None
     notes: Sequence[str]
     model_error: str
+    text: TextReading | None = None
+    parts: PartScores | None = None
 
     def finding(self, id: str) -> Finding:
         """One finding by its id, such as `"composes"`.
@@ -163,6 +169,7 @@ class AuditReport(Report):
             "modularity": None if self.modularity is None else self.modularity.to_dict(),
             "interaction": None if self.profile is None else self.profile.to_dict(),
             "reuse": None if self.reuse is None else self.reuse.to_dict(),
+            "parts": None if self.parts is None else self.parts.to_dict(),
             "notes": list(self.notes),
             "traceback": self.model_error or None,
         }

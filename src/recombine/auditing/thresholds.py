@@ -140,6 +140,11 @@ MIN_ORDERED_LEVELS = 3
 MIN_DECODED_CELLS = 12
 """With fewer cells, no decoding can be cross-validated."""
 
+# ---- free text ------------------------------------------------------------------------------------------------------
+
+PART_RIGHT = 0.95
+"""A factor goes wrong in answers if less than this share of them names its level; the rest may be slips of wording."""
+
 # ---- how outputs are read ------------------------------------------------------------------------------------------
 
 MAX_CLASSES = {"i": 200, "u": 200, "b": 2, "f": 10}

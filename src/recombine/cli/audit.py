@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recombine.cli.audit_options import PartsOption, SynonymsOption, TextOption, text_options
 from recombine.cli.imported_models import earlier_model, imported_model
 from recombine.cli.shared import (
     BinsOption,
@@ -130,6 +131,9 @@ def audit(
     ] = None,
     bins: BinsOption = None,
     missing: MissingOption = "error",
+    text: TextOption = None,
+    synonyms: SynonymsOption = None,
+    parts: PartsOption = None,
     unordered: Annotated[
         str | None,
         typer.Option("--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."),
@@ -206,6 +210,8 @@ def audit(
             classes=_words(classes),
             bins=parse_bins(bins or ()),
             missing=missing,
+            text=text_options(text, synonyms, parts),
+            parts=_words(parts),
             unordered=_words(unordered) or (),
             name=name,
             seed=seed,

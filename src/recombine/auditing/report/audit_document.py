@@ -12,6 +12,7 @@ from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
 from recombine.auditing.report.layer_section import layer_section
 from recombine.auditing.report.terminal_summary import summary_facts
+from recombine.auditing.report.text_section import part_section
 from recombine.auditing.thresholds import WRONG_CELL
 from recombine.report import (
     Block,
@@ -80,6 +81,11 @@ def audit_document(report: AuditReport) -> Document:
         Section("", [Facts(list(summary_facts(report)))], where="terminal"),
         Section("Findings", finding_section(report), where="page"),
         Section("Errors", error_section(report), where="page"),
+        *(
+            Section("Which part goes wrong", blocks, where="page")
+            for blocks in [part_section(report)]
+            if blocks
+        ),
         Section("What the split predicted, and what happened", forecast_section(report), where="page"),
     ]
     if report.remedies:
