@@ -23,9 +23,11 @@ from recombine.auditing.result import AuditReport
 from recombine.auditing.row_scores import without_outputs
 from recombine.auditing.rules import RULES
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
+from recombine.auditing.score_measures import is_ranked, measure_scores
 from recombine.auditing.scores import score
 from recombine.auditing.split_forecast import SplitForecast, forecast
 from recombine.auditing.text_reading import TextReading, read_text, text_scoring
+from recombine.auditing.top_k import TopK, checked_ranks
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.data.text import TextScoring
@@ -54,6 +56,7 @@ def audit(
     missing: str = "error",
     text: bool | str | Callable[[str, str], float] | TextScoring | None = None,
     parts: Sequence[str] | Mapping[str, Any] | None = None,
+    top_k: int | Sequence[int] | None = None,
     unordered: Sequence[str] = (),
     batch: int | None = None,
     name: str | None = None,
@@ -72,7 +75,8 @@ def audit(
     - `seen`: which rows are training rows: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
     - `target`: the correct output: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
         labels; missing values are left out.
-    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`.
+    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`, or for every row a list of labels,
+        best first.
     - `model`, `inputs`: instead, a PyTorch module, an Equinox module or JAX function, a scikit-learn estimator or any
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
     - `before`: the same model before finetuning, to learn whether it kept, selected or replaced what it knew.
@@ -91,6 +95,8 @@ def audit(
         `"contains"`, a function of a target and a prediction, or a [`recombine.auditing.TextScoring`][] with synonyms.
     - `parts`: factors whose levels answers should name, `["colour", "shape"]`, to learn which of them goes wrong; or a
         mapping from factors to the words for their levels. Without a `target`, an answer is right if all parts are.
+    - `top_k`: for scores and ranked lists, among how many of the first classes the target is looked for; default: 1 and
+        5, if there are more than five classes.
     - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
     - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
@@ -147,7 +153,7 @@ def audit(
         progress=progress,
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
-    scoring = text_scoring(text, parts)
+    scoring, ranks = text_scoring(text, parts), checked_ranks(top_k)
     data = read_audit_inputs(
         table,
         factors=factors,
@@ -176,7 +182,8 @@ def audit(
             answers = read_text(data.table, data.target, predictions, scoring, parts)
             raw = answers.outputs
         else:
-            raw = read_outputs(data.target, predictions, kind=kind, classes=classes, columns=data.score_names)
+            first = predictions[:, 0] if is_ranked(predictions) else predictions
+            raw = read_outputs(data.target, first, kind=kind, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
             before = score(gather(data.table, raw), raw.measure, seed=seed)
@@ -194,9 +201,12 @@ def audit(
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output = OutputScores()
+    by_output, calibration = OutputScores(), None
+    top: tuple[TopK, ...] = ()
     if outputs is not None:
         tell("comparing predictions", 0.0)
+        assert predictions is not None
+        calibration, top = measure_scores(data.table, cells, outputs, predictions, ranks, seed=seed)
         by_output = score_outputs(data.table, outputs, data.score_names, seed=seed)
         if by_output.only_some_fail:
             outputs = some_outputs(outputs, by_output.failing)
@@ -247,6 +257,8 @@ def audit(
         notes=tuple(dict.fromkeys(notes)),
         model_error=run.error,
         text=answers,
+        calibration=calibration,
+        top_k=top,
         parts=score_parts(data.table, cells, answers.parts, seed=seed) if answers and answers.parts else None,
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from recombine.auditing.score_measures import ranked_lists
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array
@@ -211,6 +212,11 @@ def _values(table: DataTable, field: str, values: Any, rows: int, *, text: bool 
     names = _names(values)
     if text:
         return _texts(field, table, names, values, rows)
+    ranked = ranked_lists(field, table.sources[names[0]] if len(names) == 1 else values)
+    if ranked is not None and field == "prediction":
+        if len(ranked) != rows:
+            raise InputError(field, f"{len(ranked)} rows", f"as many as the table has, {rows}")
+        return ranked
     if not names:
         array = as_array(field, values)
         if array.ndim < 1 or len(array) != rows:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from recombine._version import __version__
+from recombine.auditing.calibration import Calibration
 from recombine.auditing.cells import Cells
 from recombine.auditing.findings import FINDINGS, Finding
 from recombine.auditing.internals.layer_measures import Layers
@@ -21,6 +22,7 @@ from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
 from recombine.auditing.split_forecast import SplitForecast
 from recombine.auditing.text_reading import TextReading
+from recombine.auditing.top_k import TopK
 from recombine.auditing.units import Units
 from recombine.errors import InputError
 from recombine.intervals import Estimate
@@ -51,6 +53,7 @@ class AuditReport(Report):
         `as_given`: errors on seen and unseen cells before that.
     - `text`: free-text answers as they were written, if predictions are text; `parts`: how often they get each factor
         right, if that was asked.
+    - `calibration`, `top_k`: of scores of classes, if predictions are scores.
     - `notes`: assumptions, and what was left out; `model_error`: the traceback of a model that raised.
     """
 
@@ -77,6 +80,8 @@ class AuditReport(Report):
     model_error: str
     text: TextReading | None = None
     parts: PartScores | None = None
+    calibration: Calibration | None = None
+    top_k: Sequence[TopK] = ()
 
     def finding(self, id: str) -> Finding:
         """One finding by its id, such as `"composes"`.
@@ -170,6 +175,8 @@ class AuditReport(Report):
             "interaction": None if self.profile is None else self.profile.to_dict(),
             "reuse": None if self.reuse is None else self.reuse.to_dict(),
             "parts": None if self.parts is None else self.parts.to_dict(),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "top_k": [one.to_dict() for one in self.top_k],
             "notes": list(self.notes),
             "traceback": self.model_error or None,
         }

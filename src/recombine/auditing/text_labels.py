@@ -87,10 +87,14 @@ def text_labels(
         example, target = excerpt(next(iter(unmatched)) or ""), excerpt(next(iter(written)))
         expected = f"answers of which some match a target, such as {target}"
         if scoring.match == "exact":
-            expected += " (TextScoring(match='contains'), --text contains, finds targets within answers)"
+            expected += " (TextScoring(match='contains'), --match contains, finds targets within answers)"
         raise InputError("prediction", f"{example}, and no other answer that matches", expected)
     if total:
-        notes.append(_unmatched_note(unmatched, len(predictions), other))
+        notes.append(unmatched_note(unmatched, len(predictions), other))
+    if 2 * total > len(predictions) and scoring.match == "exact":
+        notes.append(
+            "answers that name a target within a sentence count with match='contains' (--match contains)"
+        )
     if several:
         rows_with_several = sum(rows[text] for text in several)
         notes.append(
@@ -192,7 +196,8 @@ def _display_names(texts: Sequence[str]) -> list[str]:
     return names
 
 
-def _unmatched_note(unmatched: Counter[str | None], rows: int, other: str) -> str:
+def unmatched_note(unmatched: Counter[str | None], rows: int, other: str) -> str:
+    """How many answers match no class, and some of them."""
     total, empty = (
         sum(unmatched.values()),
         sum(n for text, n in unmatched.items() if not (text or "").strip()),
@@ -200,7 +205,7 @@ def _unmatched_note(unmatched: Counter[str | None], rows: int, other: str) -> st
     shown = [text for text, _ in unmatched.most_common() if text is not None and text.strip()]
     examples = f": {', '.join(excerpt(text) for text in shown[:MAX_EXAMPLES])}" if shown else ""
     more = " …" if len(shown) > MAX_EXAMPLES else ""
-    nothing = f"; {count(empty)} of them are empty" if empty else ""
+    nothing = f"; {count(empty)} of them {'is' if empty == 1 else 'are'} empty" if empty else ""
     return f"{count(total)} of {count(rows)} answers match no class and count as {other}{examples}{more}{nothing}"
 
 

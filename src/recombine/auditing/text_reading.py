@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from recombine.auditing.label_reading import read_labels
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.part_scores import PartAnswers, read_parts
 from recombine.auditing.row_scores import RowScores, commonest_target, score_rows
-from recombine.auditing.text_labels import OTHER, normalisation_sentence, text_labels
+from recombine.auditing.text_labels import OTHER, normalisation_sentence, text_labels, unmatched_note
 from recombine.data.argument_types import shown
 from recombine.data.limits import MAX_CLASSES
 from recombine.data.text import TextScoring, as_texts
@@ -94,10 +95,13 @@ def _all_parts_right(
     targets = [joined(row) if ok else None for row, ok in zip(said.levels, known, strict=True)]
     predictions = [joined(row) if ok else OTHER for row, ok in zip(said.named, named, strict=True)]
     listed = " and ".join(said.factors)
-    notes = (
+    notes: tuple[str, ...] = (
         normalisation_sentence(scoring, by_parts=True),
         f"there is no target: an answer is right if it names the levels of {listed}, and no others",
     )
+    unmatched = Counter(answer for answer, ok in zip(answers, named, strict=True) if not ok)
+    if unmatched:
+        notes += (unmatched_note(unmatched, len(answers), OTHER),)
     classes = sorted({text for text in (*targets, *predictions) if text is not None and text != OTHER})
     if len(classes) < MAX_CLASSES:
         if not named.all():

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.audit_options import PartsOption, SynonymsOption, TextOption, text_options
+from recombine.cli.audit_options import (
+    MatchOption,
+    PartsOption,
+    SynonymsOption,
+    TextOption,
+    TopKOption,
+    parse_ranks,
+    text_options,
+)
 from recombine.cli.imported_models import earlier_model, imported_model
 from recombine.cli.shared import (
     BinsOption,
@@ -131,9 +139,11 @@ def audit(
     ] = None,
     bins: BinsOption = None,
     missing: MissingOption = "error",
-    text: TextOption = None,
+    text: TextOption = False,
+    match: MatchOption = None,
     synonyms: SynonymsOption = None,
     parts: PartsOption = None,
+    top_k: TopKOption = None,
     unordered: Annotated[
         str | None,
         typer.Option("--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."),
@@ -210,8 +220,9 @@ def audit(
             classes=_words(classes),
             bins=parse_bins(bins or ()),
             missing=missing,
-            text=text_options(text, synonyms, parts),
+            text=text_options(match, synonyms, asked=text or parts is not None),
             parts=_words(parts),
+            top_k=parse_ranks(top_k),
             unordered=_words(unordered) or (),
             name=name,
             seed=seed,

@@ -13,12 +13,19 @@ if TYPE_CHECKING:
     from recombine.data.text import TextScoring
 
 TextOption = Annotated[
-    str | None,
+    bool,
     typer.Option(
         "--text",
+        help="Predictions are free text. An answer is right if it is the target, apart from case, punctuation, "
+        "articles and number words.",
+    ),
+]
+MatchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--match",
         metavar="exact|contains",
-        help="Predictions are free text. exact: an answer is right if it is the target, apart from case, punctuation, "
-        "articles and number words; contains: if it names the target.",
+        help="For free text: whether an answer must be the target, or name it.",
     ),
 ]
 SynonymsOption = Annotated[
@@ -37,19 +44,38 @@ PartsOption = Annotated[
         help="Factors whose levels free-text answers should name: colour,shape. Says which of them goes wrong.",
     ),
 ]
+TopKOption = Annotated[
+    str | None,
+    typer.Option(
+        "--top-k",
+        metavar="NUMBERS",
+        help="For scores: how often the target is among the first classes: 1,5.",
+    ),
+]
 
 
-def text_options(text: str | None, synonyms: Path | None, parts: str | None) -> TextScoring | None:
-    """How free text is compared; `None` if predictions are not text."""
-    if text is None and parts is None:
+def parse_ranks(text: str | None) -> tuple[int, ...] | None:
+    """`"1,5"` as numbers."""
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and len(word) < 10 for word in words):
+        raise InputError("top-k", text, "whole numbers from 1 on, such as 1,5")
+    return tuple(int(word) for word in words)
+
+
+def text_options(match: str | None, synonyms: Path | None, *, asked: bool) -> TextScoring | None:
+    """How free text is compared; `None` if predictions are not text. `asked`: whether an option says that they are."""
+    if not asked and match is None:
         if synonyms is not None:
             raise InputError("synonyms", str(synonyms), "--text or --parts to go with it")
         return None
     from recombine.data.synonyms import read_synonyms
     from recombine.data.text import TextScoring
 
-    if text not in (None, "exact", "contains"):
-        raise InputError("text", text, "exact or contains")
+    if match not in (None, "exact", "contains"):
+        raise InputError("match", match, "exact or contains")
     return TextScoring(
-        synonyms={} if synonyms is None else read_synonyms(synonyms), match="exact" if text is None else text
+        synonyms={} if synonyms is None else read_synonyms(synonyms),
+        match="exact" if match is None else match,
     )

@@ -11,6 +11,7 @@ from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
 from recombine.auditing.report.layer_section import layer_section
+from recombine.auditing.report.probability_section import probability_section
 from recombine.auditing.report.terminal_summary import summary_facts
 from recombine.auditing.report.text_section import part_section
 from recombine.auditing.thresholds import WRONG_CELL
@@ -81,11 +82,8 @@ def audit_document(report: AuditReport) -> Document:
         Section("", [Facts(list(summary_facts(report)))], where="terminal"),
         Section("Findings", finding_section(report), where="page"),
         Section("Errors", error_section(report), where="page"),
-        *(
-            Section("Which part goes wrong", blocks, where="page")
-            for blocks in [part_section(report)]
-            if blocks
-        ),
+        *_if_any("Which part goes wrong", part_section(report)),
+        *_if_any("Probabilities and ranks", probability_section(report)),
         Section("What the split predicted, and what happened", forecast_section(report), where="page"),
     ]
     if report.remedies:
@@ -102,6 +100,10 @@ def audit_document(report: AuditReport) -> Document:
     footer = page_footer(audited=heading(report), intervals="95%, by resampling cells")
     where = "" if report.table.name == "the table" else f" on {report.table.name}"
     return Document(f"Audit of {report.model}{where}", f"**Verdict:** {report.verdict}", sections, footer)
+
+
+def _if_any(title: str, blocks: list[Block]) -> list[Section]:
+    return [Section(title, blocks, where="page")] if blocks else []
 
 
 def heading(report: AuditReport) -> str:

@@ -9,6 +9,7 @@ from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.forecast_section import forecast_sentence
 from recombine.auditing.report.layer_section import layer_sentence
+from recombine.auditing.report.probability_section import probability_facts
 from recombine.auditing.report.text_section import part_facts
 from recombine.auditing.scores import baseline_name
 from recombine.auditing.thresholds import LIKE_SEEN
@@ -40,6 +41,7 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
         if scores.label_noise > 0:
             yield Fact("wrong labels", f"about {percent(scores.label_noise)}, by rows of the same cell")
     yield from part_facts(report)
+    yield from probability_facts(report)
     for one in report.findings:
         if one.applicable:
             yield Fact(one.title, one.explanation, Badge(one.status, finding_tone(one)))

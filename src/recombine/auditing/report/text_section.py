@@ -13,6 +13,7 @@ from recombine.auditing.thresholds import MAX_LISTED_CELLS
 from recombine.report import Block, Column, Fact, Row, Table, bracket, number, percent
 
 if TYPE_CHECKING:
+    from recombine.auditing.part_scores import PartScore
     from recombine.auditing.result import AuditReport
 
 
@@ -37,10 +38,7 @@ def part_section(report: AuditReport) -> list[Block]:
         Column("factor"),
         Column("right, seen cells", "right"),
         Column("right, unseen cells", "right"),
-        Column("another level", "right"),
-        Column("no level", "right"),
-        Column("several", "right"),
-        Column("most often instead"),
+        Column("other answers on unseen cells"),
     ]
     rows = [
         Row(
@@ -48,21 +46,27 @@ def part_section(report: AuditReport) -> list[Block]:
                 f"**{one.factor}**" if one.factor == parts.worst else one.factor,
                 bracket(one.seen, unit="%"),
                 bracket(one.unseen, unit="%"),
-                *(
-                    percent(share) if np.isfinite(share) else "–"
-                    for share in (one.other, one.none, one.several)
-                ),
-                "–" if one.instead is None else str(one.instead),
+                _otherwise(one),
             ]
         )
         for one in parts.scores
     ]
     caption = (
-        "A part is right if the answer names the level of the factor and no other level of it. Shares on seen and "
-        "unseen cells count every cell once, with 95% intervals from resampling cells. The other columns are shares of "
-        "the answers on unseen cells."
+        "A part is right if the answer names the level of the factor and no other level of it; every cell counts once. "
+        "95% intervals from resampling cells."
     )
     return [parts.sentence, Table(columns, rows, caption)]
+
+
+def _otherwise(one: PartScore) -> str:
+    """What answers on unseen cells that do not get a part right do instead."""
+    instead = "" if one.instead is None else f" (most often {one.instead})"
+    kinds = (
+        (one.other, f"another level{instead}"),
+        (one.none, "no level"),
+        (one.several, "several levels"),
+    )
+    return ", ".join(f"{percent(share)} {what}" for share, what in kinds if share > 0) or "–"
 
 
 def answer_table(report: AuditReport) -> Table | None:
