@@ -78,7 +78,7 @@ class Calibration:
         over, accuracy = self.unseen.overconfidence, percent(self.unseen.accuracy.value)
         confident = f"confidence {percent(self.unseen.confidence.value)}, accuracy {accuracy}"
         if over.low > 0:
-            more = " more than on seen ones" if over.low > self.seen.overconfidence.high else ""
+            more = ", more than on seen ones" if over.low > self.seen.overconfidence.high else ""
             return f"On unseen cells the model is overconfident{more}: {confident}."
         if over.high < 0:
             return f"On unseen cells the model is underconfident: {confident}."

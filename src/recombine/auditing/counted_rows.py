@@ -47,7 +47,8 @@ class CountedRows:
     def means(self, values: Float[np.ndarray, "rows measures"]) -> Float[np.ndarray, "cells measures"]:
         """Means by cell; NaN for cells without rows that count."""
         n = int(self.cell_index.max()) + 1
-        return means_by_cell(values.astype(np.float64), self.cell_index, n, self.counted)
+        means = means_by_cell(values.astype(np.float64), self.cell_index, n, self.counted)
+        return means.round(12)  # three thirds are 1
 
     def sampler(self, seed: int) -> Resampler:
         """Resamples of the seen cells (group 0) and of the unseen ones (group 1)."""

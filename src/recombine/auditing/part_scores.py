@@ -205,7 +205,8 @@ def _sentence(scores: Sequence[PartScore], worst: str) -> str:
     rest = ", ".join(
         f"{other.factor} in {percent(other.unseen.value)}" for other in scores if other is not one
     )
-    compared = f"Mostly {worst} goes wrong: on unseen cells it is right in {bracket(one.unseen, unit='%')} of the answers"
+    right = bracket(one.unseen, unit="%")
+    compared = f"Mostly {worst} goes wrong: on unseen cells it is right in {right} of the answers"
     seen = f" (seen cells: {percent(one.seen.value)})" if np.isfinite(one.seen.value) else ""
     against = f", {rest}" if rest else ""
     mostly = ""

@@ -52,28 +52,33 @@ class _Marks(dict[int, str | None]):
     """What becomes of single characters, found out once each: for `str.translate`."""
 
     def __missing__(self, code: int) -> str | None:
-        sign = chr(code)
-        kind = unicodedata.category(sign)
-        if (
-            kind == "Cf" or 0xFE00 <= code <= 0xFE0F
-        ):  # marks of direction, joiners, variants of emoji: invisible
-            becomes: str | None = None
-        elif kind == "Nd":
-            becomes = str(unicodedata.digit(sign))
-        elif sign in "'’`´":
-            becomes = None  # isn't, O'Neill
-        elif sign in ".-−":
-            becomes = "-" if sign == "−" else sign  # they may belong to a number
-        elif kind[0] == "P" or kind == "Sk" or kind[0] in "ZC":
-            becomes = " "
-        elif kind == "So":
-            becomes = f" {sign} "  # an emoji is a word
-        else:
-            becomes = sign
-        self[code] = becomes
+        becomes = self[code] = _mark(chr(code))
         return becomes
 
 
+class _Visible(dict[int, str | None]):
+    """Leaves out marks of direction, joiners and variants of emoji, which nobody sees: for `str.translate`."""
+
+    def __missing__(self, code: int) -> str | None:
+        hidden = unicodedata.category(chr(code)) == "Cf" or 0xFE00 <= code <= 0xFE0F
+        becomes = self[code] = None if hidden else chr(code)
+        return becomes
+
+
+def _mark(sign: str) -> str | None:
+    kind = unicodedata.category(sign)
+    if kind == "Nd":
+        return str(unicodedata.digit(sign))
+    if sign in "'’`´":
+        return None  # isn't, O'Neill
+    if sign in ".-−":
+        return "-" if sign == "−" else sign  # they may belong to a number
+    if kind[0] in "PZC" or kind == "Sk":
+        return " "
+    return f" {sign} " if kind == "So" else sign  # an emoji is a word
+
+
+_VISIBLE = _Visible()
 _MARKS = _Marks()
 
 
@@ -155,7 +160,7 @@ class TextScoring:
         return max(map(len, self._replacements), default=0)
 
     def _plain_words(self, text: str) -> tuple[str, ...]:
-        text = unicodedata.normalize("NFKC", _checked(text))
+        text = unicodedata.normalize("NFKC", _checked(text)).translate(_VISIBLE)
         text = text.casefold() if self.case else text
         whole = tuple(text.split())
         found = whole

@@ -37,8 +37,7 @@ def part_section(report: AuditReport) -> list[Block]:
     columns = [
         Column("factor"),
         Column("right, seen cells", "right"),
-        Column("right, unseen cells", "right"),
-        Column("other answers on unseen cells"),
+        Column("unseen cells", "right"),
     ]
     rows = [
         Row(
@@ -46,8 +45,8 @@ def part_section(report: AuditReport) -> list[Block]:
                 f"**{one.factor}**" if one.factor == parts.worst else one.factor,
                 bracket(one.seen, unit="%"),
                 bracket(one.unseen, unit="%"),
-                _otherwise(one),
-            ]
+            ],
+            _otherwise(one),
         )
         for one in parts.scores
     ]
@@ -66,7 +65,8 @@ def _otherwise(one: PartScore) -> str:
         (one.none, "no level"),
         (one.several, "several levels"),
     )
-    return ", ".join(f"{percent(share)} {what}" for share, what in kinds if share > 0) or "–"
+    shares = ", ".join(f"{percent(share)} {what}" for share, what in kinds if share > 0)
+    return f"Other answers on unseen cells name: {shares}." if shares else ""
 
 
 def answer_table(report: AuditReport) -> Table | None:
