@@ -91,6 +91,12 @@ def read_audit_inputs(
     if not is_path(table):
         table = read_table(table, {})  # once: a dataset or a lazy frame is converted
     asked = {"target": target, "prediction": prediction, "inputs": inputs}
+    if text:  # of which there is one column, so that a list is the texts themselves
+        asked |= {
+            field: _objects(values)
+            for field, values in asked.items()
+            if field != "inputs" and isinstance(values, list | tuple)
+        }
     asked = {field: _unless_labels(values, table) for field, values in asked.items()}
     needed = {name: field for field, values in asked.items() for name in _names(values)}
     source = read_table(table, dict.fromkeys(factors, "factors") | needed)
@@ -235,14 +241,17 @@ def _values(table: DataTable, field: str, values: Any, rows: int, *, text: bool 
 
 def _texts(field: str, table: DataTable, names: Sequence[str], values: Any, rows: int) -> np.ndarray:
     """One column of text, however long, `None` where there is none."""
-    if len(names) > 1:
-        raise InputError(field, list(names), "one column of text")
     listed = as_texts(field, table.sources[names[0]] if names else values)
     if len(listed) != rows:
         raise InputError(field, f"{len(listed)} rows", f"as many as the table has, {rows}")
-    texts = np.empty(rows, dtype=object)
-    texts[:] = listed
-    return texts
+    return _objects(listed)
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """A list as an array with one object per entry, whatever these are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
 
 
 def _is_nested(column: Any) -> bool:

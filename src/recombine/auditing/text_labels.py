@@ -78,7 +78,8 @@ def text_labels(
         )
     label_of, several = _labeller(scoring, class_of, other)
     labels = {
-        text: other if text is None or not text.strip() else label_of(text) for text in set(predictions)
+        text: other if text is None or not text.strip() else label_of(text)
+        for text in dict.fromkeys(predictions)
     }
     rows = Counter(predictions)
     unmatched = Counter({text: rows[text] for text, label in labels.items() if label == other})
