@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.counted_rows import CountedRows
-from recombine.auditing.phrases import Phrases
+from recombine.auditing.phrases import Phrases, words_and_breaks
 from recombine.auditing.thresholds import PART_RIGHT
 from recombine.data.argument_types import shown
 from recombine.data.levels import MISSING
@@ -127,11 +127,12 @@ def read_parts(
     words = _words(parts, table)
     _check_shared_words(words, scoring)
     named = np.empty((len(answers), len(words)), dtype=np.int64)
+    split = {answer: words_and_breaks(scoring, answer) if answer else () for answer in dict.fromkeys(answers)}
     for column, (factor, texts) in enumerate(words.items()):
         phrases = Phrases(scoring, {str(level): some for level, some in texts.items()})
         known: dict[str | None, int] = {}
-        for answer in set(answers):
-            found = phrases.named(answer) if answer else frozenset()
+        for answer, said in split.items():
+            found = phrases.named(said)
             known[answer] = int(next(iter(found))) if len(found) == 1 else NONE_NAMED
             if len(found) > 1:
                 known[answer] = SEVERAL_NAMED

@@ -39,6 +39,7 @@ NEGATION_REACH = 3
 """Words that a negation reaches: "not really a red cube", but not "no doubt that this is a red cube"."""
 _BREAK = "\n"
 """Stands between two clauses; no word is equal to it."""
+Words = tuple[str, ...]
 
 
 class Phrases:
@@ -66,7 +67,7 @@ class Phrases:
         for name, variants in texts.items():
             for text in variants:
                 # With its punctuation, if it has some ("Paris, France"), and without.
-                for words in {_with_breaks(scoring, text), scoring.words(text)}:
+                for words in {words_and_breaks(scoring, text), scoring.words(text)}:
                     known = self._name_of.setdefault(words, name)
                     if known != name:
                         got = f"{text!r} for {known!r} and {name!r}"
@@ -79,9 +80,9 @@ class Phrases:
                 lengths.append(len(words))
                 lengths.sort(reverse=True)
 
-    def named(self, answer: str) -> frozenset[str]:
-        """The names of everything that the answer names."""
-        words = _with_breaks(self._scoring, answer)
+    def named(self, answer: str | Words) -> frozenset[str]:
+        """The names of everything that the answer names; the answer may be split into words already."""
+        words = words_and_breaks(self._scoring, answer) if isinstance(answer, str) else answer
         found = set()
         at = 0
         while at < len(words):
@@ -97,7 +98,8 @@ class Phrases:
         return frozenset(found)
 
 
-def _with_breaks(scoring: TextScoring, text: str) -> tuple[str, ...]:
+def words_and_breaks(scoring: TextScoring, text: str) -> Words:
+    """The words of a text, with marks where clauses end: what `Phrases.named` makes of an answer first."""
     words: list[str] = []
     for clause in scoring.clauses(text):
         words += [_BREAK, *clause] if words else clause

@@ -134,7 +134,7 @@ class TextScoring:
 
     def clauses(self, text: str) -> list[tuple[str, ...]]:
         """The words of the text, by the parts that commas, full stops and other punctuation separate."""
-        parts = _CLAUSE_ENDS.split(_THOUSANDS.sub(lambda number: number[0].replace(",", ""), _checked(text)))
+        parts = _CLAUSE_ENDS.split(_without_thousands(_checked(text)))
         words = [self.words(part) for part in parts if any(map(str.isalnum, part))]
         return words or [self.words(text)]
 
@@ -160,15 +160,17 @@ class TextScoring:
         return max(map(len, self._replacements), default=0)
 
     def _plain_words(self, text: str) -> tuple[str, ...]:
-        text = unicodedata.normalize("NFKC", _checked(text)).translate(_VISIBLE)
+        text = _checked(text)
+        if not text.isascii():
+            text = unicodedata.normalize("NFKC", text).translate(_VISIBLE)
         text = text.casefold() if self.case else text
         whole = tuple(text.split())
         found = whole
         if self.punctuation:
-            text = _INITIALS.sub(lambda initials: initials[0].replace(".", ""), text)
-            text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text).translate(_MARKS)
+            text = _INITIALS.sub(lambda initials: initials[0].replace(".", ""), text) if "." in text else text
+            text = _without_thousands(text).translate(_MARKS)
             found = tuple(part for word in text.split() for part in _word_parts(word))
-            if any(word[-1].isalnum() for word in found):
+            if not text.isascii() and any(word[-1].isalnum() for word in found):
                 found = tuple(word for word in found if unicodedata.category(word[-1]) != "So")
         if self.articles:
             found = tuple(word for word in found if word.casefold() not in ARTICLES) or found
@@ -242,8 +244,16 @@ def _checked(text: str) -> str:
     return text
 
 
+def _without_thousands(text: str) -> str:
+    """Large numbers without commas: 1,000 is 1000."""
+    return _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text) if "," in text else text
+
+
 def _word_parts(word: str) -> Iterator[str]:
     """A word without full stops and hyphens, unless they belong to a number: "light-blue." is two words."""
+    if word.isalnum():
+        yield word
+        return
     stripped = word.rstrip(".-")
     if _DIGITS.fullmatch(stripped):
         yield stripped
