@@ -45,7 +45,7 @@ def text_scoring(text: Any, parts: Any) -> TextScoring | None:
         return text
     if isinstance(text, bool | np.bool_) or text is None:
         return TextScoring() if text or parts is not None else None
-    if text in ("exact", "contains") or callable(text):
+    if callable(text) or (isinstance(text, str) and text in ("exact", "contains")):
         return TextScoring(match=text)
     raise InputError("text", shown(text), "True, 'exact', 'contains', a function, or a TextScoring")
 
