@@ -222,7 +222,9 @@ def as_texts(field: str, values: Any) -> list[str | None]:
 
 
 def _one_text(field: str, value: Any, row: int) -> str | None:
-    if value is None or value != value or type(value).__name__ in {"NAType", "NaTType"}:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return None
+    if isinstance(value, float | np.floating) and np.isnan(value):
         return None
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
