@@ -96,6 +96,13 @@ def oddities(rng: np.random.Generator) -> list[Callable[[], Any]]:
         lambda: "",
         lambda: "a",
         lambda: "a,b",
+        lambda: "auto",
+        lambda: "level",
+        lambda: "contains",
+        lambda: {"a": "auto"},
+        lambda: {"a": True},
+        lambda: lambda target, prediction: 0.5,
+        lambda: lambda target, prediction: None,
         lambda: "nowhere",
         lambda: "split=train",
         lambda: "split!=train",
@@ -248,7 +255,7 @@ def odd_columns(rng: np.random.Generator) -> list[Callable[[], Any]]:
 
 def in_a_form(rng: np.random.Generator, columns: dict[str, Any], folder: Path) -> tuple[Any, str]:
     """Columns as a mapping, a frame or a file; a form that cannot hold them is left for a mapping."""
-    form = str(rng.choice(["mapping", "polars", "pandas", "csv", "parquet", "jsonl", "structured"]))
+    form = str(rng.choice(["mapping", "polars", "pandas", "csv", "parquet", "jsonl", "structured", "rows"]))
     path = folder / f"table.{form}"
     try:
         if form == "pandas":
@@ -258,6 +265,9 @@ def in_a_form(rng: np.random.Generator, columns: dict[str, Any], folder: Path) -
             lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in zip(*listed, strict=True)]
             path.write_text("\n".join(lines))
             return path, form
+        if form == "rows":
+            listed = [np.asarray(column).tolist() for column in columns.values()]
+            return [dict(zip(columns, row, strict=True)) for row in zip(*listed, strict=True)], form
         if form == "structured":
             return np.rec.fromarrays(list(columns.values()), names=list(columns)), form
         if form in {"polars", "csv", "parquet"}:
@@ -336,7 +346,7 @@ def odd_arrays(rng: np.random.Generator, folder: Path) -> Path:
 
 # --- calls ---------------------------------------------------------------------------------------------------------
 
-TABLE_ARGUMENTS = ("table", "factors", "seen", "target", "bins")
+TABLE_ARGUMENTS = ("table", "factors", "seen", "target", "bins", "missing")
 ADVISE = (
     *TABLE_ARGUMENTS,
     "orders",
@@ -351,6 +361,9 @@ ADVISE = (
 AUDIT = (
     *TABLE_ARGUMENTS,
     "prediction",
+    "text",
+    "parts",
+    "top_k",
     "model",
     "inputs",
     "layers",

@@ -19,6 +19,7 @@ SMALL = {
     "demo": {"n": 8, "steps": 2, "width": 4, "seeds": (0,)},
     "own_task_and_net": {"steps": 20},
     "audit_arrays": {},
+    "audit_free_text": {},
     "audit_bump_decoder": {"steps": 5, "n": 8, "width": 4},
     "audit_shortcut": {"steps": 5, "n": 500, "width": 4},
     "audit_sprites": {"steps": 5, "copies": 4, "width": 4},

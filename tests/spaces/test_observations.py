@@ -116,7 +116,7 @@ def test_bins_are_shown():
         (ROWS | {"y": np.arange(5) / 7}, {"factors": ["y", "shape"], "bins": {"y": 1}}, "at least 2 ranges"),
         (None, {"bins": {"shape": 2}}, "a column of numbers"),
         (None, {"bins": {"y": 2}}, "one of the factors"),
-        (42, {}, "a path, a data frame, or a mapping of columns"),
+        (42, {}, "a path, a data frame, a dataset, a list of rows"),
     ],
 )
 def test_bad_tables_are_named(table, settings, message):

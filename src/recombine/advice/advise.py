@@ -28,7 +28,8 @@ def advise(
     ban: Sequence[Mapping[str, Any]] = (),
     exclude: Sequence[Mapping[str, Any]] = (),
     interest: str = "unseen",
-    bins: Mapping[str, int] | None = None,
+    bins: Mapping[str, int | str] | str | None = None,
+    missing: str = "error",
     progress: Callable[[str, float], None] | None = None,
 ) -> Advice:
     """Says, before any training, which unseen combinations a split determines, what to expect, and what to add.
@@ -51,7 +52,9 @@ def advise(
     - `exclude`: cells that cannot exist, in the same form; the advice leaves them out.
     - `interest`: which unseen cells the advice is about: `"unseen"`, all of them (if there are at most ten million), or
         `"table"`, only those that have rows.
-    - `bins`: for columns of real numbers, the number of ranges to cut them into.
+    - `bins`: for columns of real numbers, the number of ranges to cut them into: `{"weight": 4}`, `{"weight": "auto"}`
+        for the cube root of the number of rows, or `"auto"` for all columns of real numbers.
+    - `missing`: what a factor without a value in some row is: an `"error"`, or a `"level"` of its own.
     - `progress`: called with a label and the share that is done, if the advice takes long.
 
     ```python
@@ -66,7 +69,9 @@ def advise(
     check_settings(average=average, interest=interest, salience=salience, activations=activations)
     checked = checked_orders(orders)
     ban, exclude = checked_patterns("ban", ban), checked_patterns("exclude", exclude)
-    observations = observe(table, factors=factors, seen=seen, target=target, cost=cost, bins=bins)
+    observations = observe(
+        table, factors=factors, seen=seen, target=target, cost=cost, bins=bins, missing=missing
+    )
     n_factors = len(observations.space.shape)
     check_factors(n_factors)
     profile = salience_profile(salience, n_factors)

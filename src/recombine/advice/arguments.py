@@ -79,12 +79,14 @@ def parse_cells(field: str, text: str) -> dict[str, str]:
     return {name.strip(): level.strip() for name, _, level in pairs}
 
 
-def parse_bins(texts: Sequence[str]) -> dict[str, int]:
-    """`["weight=4"]` as numbers of ranges by column."""
-    bins = {}
+def parse_bins(texts: Sequence[str]) -> dict[str, int | str] | str:
+    """`["weight=4", "height=auto"]` as numbers of ranges by column; `"auto"` as it is."""
+    if list(texts) == ["auto"]:
+        return "auto"
+    bins: dict[str, int | str] = {}
     for text in texts:
-        name, _, number = text.partition("=")
-        if not name.strip() or not number.strip().isdecimal() or len(number) > 10:
-            raise InputError("bins", text, "COLUMN=NUMBER, such as weight=4")
-        bins[name.strip()] = int(number)
+        name, _, number = (part.strip() for part in text.partition("="))
+        if not name or not (number == "auto" or (number.isdecimal() and len(number) <= 10)):
+            raise InputError("bins", text, "COLUMN=NUMBER or COLUMN=auto, such as weight=4; or only auto")
+        bins[name] = "auto" if number == "auto" else int(number)
     return bins

@@ -17,6 +17,7 @@ from recombine.advice.thresholds import MAX_LISTED_CELLS
 from recombine.report import (
     Badge,
     Block,
+    Bullets,
     Column,
     Document,
     Fact,
@@ -55,6 +56,8 @@ def advice_document(advice: Advice, *, figures: bool = True) -> Document:
     forecasts = list(_forecasts(advice))
     if forecasts:
         sections.append(Section("Expect", [Only("page", [_FORECASTS]), Facts(forecasts)]))
+    if advice.table.notes:
+        sections.append(Section("Notes", [Bullets(advice.table.notes)]))
     sections.append(Section("Training cells per level", _level_blocks(advice), where="page"))
     sections.append(Section("", [f"Do first: {steps}."], where="terminal"))
     footer = page_footer()

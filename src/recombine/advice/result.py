@@ -212,6 +212,7 @@ class Advice(Report):
             "additivity": {str(order): fit.to_dict(table) for order, fit in self.additivity.items()},
             "warnings": [problem.to_dict() for problem in self.lint],
             "unchecked": unchecked(table),
+            "notes": list(table.notes),
         }
 
     def cells(self) -> pl.DataFrame:

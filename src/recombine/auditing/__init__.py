@@ -5,6 +5,7 @@ from recombine.auditing.comparison import AuditComparison
 from recombine.auditing.findings import Finding
 from recombine.auditing.gate import GateResult
 from recombine.auditing.result import AuditReport
+from recombine.data.text import TextScoring
 from recombine.models import ModelError
 
-__all__ = ["AuditComparison", "AuditReport", "Finding", "GateResult", "ModelError", "audit"]
+__all__ = ["AuditComparison", "AuditReport", "Finding", "GateResult", "ModelError", "TextScoring", "audit"]

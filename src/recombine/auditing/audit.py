@@ -17,15 +17,22 @@ from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
 from recombine.auditing.outputs import Outputs, measured_by
+from recombine.auditing.part_scores import score_parts
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.refits import Refits, refit_models
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
+from recombine.auditing.row_scores import without_outputs
+from recombine.auditing.rules import RULES
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
+from recombine.auditing.score_measures import is_ranked, measure_scores
 from recombine.auditing.scores import score
 from recombine.auditing.split_forecast import SplitForecast, forecast
+from recombine.auditing.text_reading import TextReading, read_text, text_scoring
+from recombine.auditing.top_k import TopK, checked_ranks
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
+from recombine.data.text import TextScoring
 from recombine.errors import InputError
 from recombine.tasks.task import Kind
 
@@ -50,7 +57,11 @@ def audit(
     weigh: Weighting = "cells",
     slices: Sequence[str] | Mapping[str, Any] = (),
     classes: Sequence[Any] | None = None,
-    bins: Mapping[str, int] | None = None,
+    bins: Mapping[str, int | str] | str | None = None,
+    missing: str = "error",
+    text: bool | str | Callable[[str, str], float] | TextScoring | None = None,
+    parts: Sequence[str] | Mapping[str, Any] | None = None,
+    top_k: int | Sequence[int] | None = None,
     unordered: Sequence[str] = (),
     batch: int | None = None,
     name: str | None = None,
@@ -69,8 +80,8 @@ def audit(
     - `seen`: which rows are training rows: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
     - `target`: the correct output: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
         labels; missing values are left out.
-    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`. Of several models, a mapping of
-        names to predictions: they are compared.
+    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`, or for every row a list of labels,
+        best first. Of several models, a mapping of names to predictions: they are compared.
     - `model`, `inputs`: instead, a PyTorch module, an Equinox module or JAX function, a scikit-learn estimator or any
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
         Several models as a mapping of names to models.
@@ -88,7 +99,15 @@ def audit(
     - `weigh`: `"cells"` if every cell counts once, `"rows"` if cells count by their rows.
     - `slices`: further columns that may separate right from wrong cells, such as the camera or the country: names of
         columns of the table, or arrays by name.
-    - `bins`: for factors that are real numbers, the number of ranges into which they are cut.
+    - `bins`: for factors that are real numbers, the number of ranges into which they are cut: `{"weight": 4}`,
+        `{"weight": "auto"}` for the cube root of the number of rows, or `"auto"` for all of them.
+    - `missing`: what a factor without a value in some row is: an `"error"`, or a `"level"` of its own.
+    - `text`: if predictions are free text, how they are compared with targets: True for equality after normalisation,
+        `"contains"`, a function of a target and a prediction, or a [`recombine.auditing.TextScoring`][] with synonyms.
+    - `parts`: factors whose levels answers should name, `["colour", "shape"]`, to learn which of them goes wrong; or a
+        mapping from factors to the words for their levels. Without a `target`, an answer is right if all parts are.
+    - `top_k`: for scores and ranked lists, among how many of the first classes the target is looked for; default: 1 and
+        5, if there are more than five classes.
     - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
     - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
@@ -151,6 +170,7 @@ def audit(
         progress=progress,
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
+    scoring, ranks = text_scoring(text, parts), checked_ranks(top_k)
     data = read_audit_inputs(
         table,
         factors=factors,
@@ -160,6 +180,8 @@ def audit(
         inputs=inputs,
         slices=slices,
         bins=bins,
+        missing=missing,
+        text=scoring is not None,
     )
     _check_unseen(data)
     check_names(unordered, data.table.space.names)
@@ -171,10 +193,16 @@ def audit(
             classes = run.classes
     reuse = None if before is None else compare_versions(before, run, model, layers, seed, tell)
     predictions = run.outputs if data.prediction is None else data.prediction
-    notes, outputs, units, as_given, scores = list(run.notes), None, None, None, None
+    notes, outputs, units, as_given, scores = [*data.table.notes, *run.notes], None, None, None, None
+    answers: TextReading | None = None
     if predictions is not None:
-        numbers = "regression" if isinstance(metric, str) and kind is None else kind
-        raw = read_outputs(data.target, predictions, kind=numbers, classes=classes, columns=data.score_names)
+        if scoring is not None:
+            answers = read_text(data.table, data.target, predictions, scoring, parts)
+            raw = answers.outputs
+        else:
+            numbers: Kind | None = "regression" if isinstance(metric, str) and kind is None else kind
+            first = predictions[:, 0] if is_ranked(predictions) else predictions
+            raw = read_outputs(data.target, first, kind=numbers, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
             unconverted = score(gather(data.table, measured_by(raw, metric), weigh), seed=seed)
@@ -187,18 +215,26 @@ def audit(
                 "the predictions that were passed are audited; the model was run only to read its layers"
             )
     cells = gather(data.table, outputs, weigh) if outputs is not None else _cells_without_predictions(data)
+    by_row = None if answers is None else answers.row_scores
+    if by_row is not None:
+        cells = by_row.cells(cells)
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output, refits, all_outputs = OutputScores(), Refits(), outputs
+    by_output, refits, all_outputs, calibration = OutputScores(), Refits(), outputs, None
+    top: tuple[TopK, ...] = ()
     if outputs is not None:
         tell("comparing predictions", 0.0)
+        assert predictions is not None
+        calibration, top = measure_scores(data.table, cells, outputs, predictions, ranks, seed=seed)
         by_output = score_outputs(data, outputs, weigh, seed=seed)
         if by_output.only_some_fail:
             outputs = some_outputs(outputs, by_output.failing)
             cells = gather(data.table, outputs, weigh)
-        refits = refit_models(cells, data.table.space.names, seed=seed)
+        if by_row is None:
+            refits = refit_models(cells, data.table.space.names, seed=seed)
         scores = score(cells, refits, seed=seed)
+        scores = scores if by_row is None else by_row.judged(scores, cells)
     evidence = AuditEvidence(
         data,
         cells,
@@ -212,10 +248,13 @@ def audit(
         reuse=reuse,
         seed=seed,
         progress=tell,
+        rules=RULES if by_row is None else (),
     )
     findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
+    findings = findings if by_row is None else without_outputs(findings)
     tell("forecasting from the split", 0.0)
-    expected = forecast(data.table, cells, _one_target(data, outputs), has_predictions=outputs is not None)
+    label = None if by_row is not None else _one_target(data, outputs)
+    expected = forecast(data.table, cells, label, has_predictions=outputs is not None)
     if isinstance(expected, SplitForecast) and len(expected.retention):
         findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(
@@ -243,6 +282,10 @@ def audit(
         notes=tuple(dict.fromkeys(notes)),
         model_error=run.error,
         all_outputs=all_outputs,
+        text=answers,
+        calibration=calibration,
+        top_k=top,
+        parts=score_parts(data.table, cells, answers.parts, seed=seed) if answers and answers.parts else None,
     )
 
 
@@ -287,7 +330,7 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
             f"{factors} factors have too many sets of {MAX_SHORTCUT_FACTORS} to test all: shortcuts by more than "
             f"{max_shortcut_factors(factors)} factors were not looked for"
         )
-    if outputs is not None and data.target is None:
+    if outputs is not None and data.target is None and not outputs.known.any():
         notes.append("there are no targets: findings that need them were left out")
     elif outputs is not None:
         unlabelled = int((~outputs.known[data.table.seen]).sum())

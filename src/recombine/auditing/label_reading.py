@@ -71,7 +71,7 @@ def read_labels(
 
 def _given_classes(classes: Sequence[Any], right: set[Any]) -> list[Any]:
     """Classes as the user or the model names them, as numbers or text if the targets are."""
-    levels = [_name(one) for one in classes]
+    levels = [label_name(one) for one in classes]
     if right and all(isinstance(one, int | float) for one in right):
         levels = [_number(one) for one in levels]
     elif right and all(isinstance(one, str) for one in right):
@@ -83,7 +83,7 @@ def _given_classes(classes: Sequence[Any], right: set[Any]) -> list[Any]:
 
 def _number(one: Any) -> Any:
     try:
-        return _name(float(one))
+        return label_name(float(one))
     except ValueError:
         return one
 
@@ -119,15 +119,15 @@ def _predicted_labels(
 def _label_names(values: np.ndarray) -> tuple[np.ndarray, Bool[np.ndarray, " rows"]]:
     """Labels as plain values, None where there is none."""
     if values.dtype.kind == "f":
-        plain = [None if one != one else _name(one) for one in values.tolist()]
+        plain = [None if one != one else label_name(one) for one in values.tolist()]
     else:
-        plain = [None if one is None or one != one else _name(one) for one in values.tolist()]
+        plain = [None if one is None or one != one else label_name(one) for one in values.tolist()]
     names = np.empty(len(plain), dtype=object)
     names[:] = plain
     return names, np.array([one is not None for one in plain])
 
 
-def _name(one: Any) -> Any:
+def label_name(one: Any) -> Any:
     """One label: whole numbers as integers, everything that is not a number as a string."""
     if isinstance(one, bool | np.bool_):
         return int(one)

@@ -12,12 +12,15 @@ import polars as pl
 from jaxtyping import Float
 
 from recombine.auditing.error_measure import MEASURES
+from recombine.auditing.score_measures import ranked_lists
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array
 from recombine.data.files import is_path
+from recombine.data.levels import MISSING
 from recombine.data.limits import MAX_AUDIT_FACTORS
 from recombine.data.tables import DataTable, did_you_mean, read_table
+from recombine.data.text import as_texts
 from recombine.errors import InputError
 from recombine.spaces.observations import Names, Observations, column_names, observe, table_and_factors
 
@@ -65,15 +68,18 @@ def read_audit_inputs(
     prediction: Any = None,
     inputs: Any = None,
     slices: Any = (),
-    bins: Mapping[str, int] | None = None,
+    bins: Mapping[str, int | str] | str | None = None,
+    missing: str = "error",
+    text: bool = False,
 ) -> AuditInputs:
     """Reads a table, and the columns or arrays that go with it, and checks that all have the same rows.
 
     **Arguments:**
 
-    - `table`, `factors`, `seen`, `bins`: as `recombine.spaces.observations.observe` takes them.
+    - `table`, `factors`, `seen`, `bins`, `missing`: as `recombine.spaces.observations.observe` takes them.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
     - `slices`: names of columns, or arrays by name.
+    - `text`: whether targets and predictions are free text, which is read as it was written.
     """
     if factors is None:
         raise InputError("factors", None, "the names of the factor columns, such as ['colour', 'shape']")
@@ -87,7 +93,15 @@ def read_audit_inputs(
         raise InputError(
             "seen", None, "which rows are for training: 'split=train', a column, or true and false by row"
         )
+    if not is_path(table):
+        table = read_table(table, {})  # once: a dataset or a lazy frame is converted
     asked = {"target": target, "prediction": prediction, "inputs": inputs}
+    if text:  # of which there is one column, so that a list is the texts themselves
+        asked |= {
+            field: _objects(values)
+            for field, values in asked.items()
+            if field != "inputs" and isinstance(values, list | tuple)
+        }
     asked = {field: _unless_labels(values, table) for field, values in asked.items()}
     if not isinstance(slices, Mapping):
         slices = {name: name for name in column_names("slices", slices)}
@@ -97,19 +111,21 @@ def read_audit_inputs(
     clash = [name for field in ("target", "prediction") for name in _names(asked[field]) if name in factors]
     if clash:
         raise InputError("factors", clash[0], "columns other than targets and predictions")
-    observations = observe(source, factors=factors, seen=seen, bins=bins)
+    observations = observe(source, factors=factors, seen=seen, bins=bins, missing=missing)
     rows = source.rows([*factors, *needed])
     quantities = {name: source.column(f"factor {name!r}", name).quantities() for name in factors}
     levels = {factor.name: factor.levels for factor in observations.space.factors}
     numbers = {
         name: values
         for name, values in quantities.items()
-        if values.dtype != object and (name in observations.bins or not isinstance(levels[name][0], str))
+        if values.dtype != object
+        and levels[name][-1] != MISSING
+        and (name in observations.bins or not isinstance(levels[name][0], str))
     }
     return AuditInputs(
         observations,
-        _values(source, "target", asked["target"], rows),
-        _values(source, "prediction", asked["prediction"], rows),
+        _values(source, "target", asked["target"], rows, text=text),
+        _values(source, "prediction", asked["prediction"], rows, text=text),
         _model_inputs(source, asked["inputs"]),
         _names(asked["prediction"]),
         numbers,
@@ -190,13 +206,12 @@ def _classes(classes: Any) -> list[Any]:
     return listed
 
 
-def _unless_labels(values: Any, table: Any) -> Any:
+def _unless_labels(values: Any, table: DataTable | Any) -> Any:
     """A list of text with an entry for every row is labels, not names of columns."""
     names = _names(values)
     if isinstance(values, str) or len(names) < 2 or is_path(table):
         return values
-    known = read_table(table, {})
-    if all(name in known.names for name in names) or len(names) != known.rows([]):
+    if all(name in table.names for name in names) or len(names) != table.rows([]):
         return values
     return np.array(values, dtype=object)
 
@@ -210,11 +225,18 @@ def _names(values: Any) -> tuple[str, ...]:
     return ()
 
 
-def _values(table: DataTable, field: str, values: Any, rows: int) -> np.ndarray | None:
+def _values(table: DataTable, field: str, values: Any, rows: int, *, text: bool = False) -> np.ndarray | None:
     """Columns by name as one array; arrays as they are, if they have the table's rows."""
     if values is None:
         return None
     names = _names(values)
+    if text:
+        return _texts(field, table, names, values, rows)
+    ranked = ranked_lists(field, table.sources[names[0]] if len(names) == 1 else values)
+    if ranked is not None and field == "prediction":
+        if len(ranked) != rows:
+            raise InputError(field, f"{len(ranked)} rows", f"as many as the table has, {rows}")
+        return ranked
     if not names:
         array = as_array(field, values)
         if array.ndim < 1 or len(array) != rows:
@@ -243,6 +265,21 @@ def _slices(table: DataTable, slices: Mapping[Any, Any], rows: int) -> dict[str,
             raise InputError("slices", got, "one value for every row")
         values[name] = array
     return values
+
+
+def _texts(field: str, table: DataTable, names: Sequence[str], values: Any, rows: int) -> np.ndarray:
+    """One column of text, however long, `None` where there is none."""
+    listed = as_texts(field, table.sources[names[0]] if names else values)
+    if len(listed) != rows:
+        raise InputError(field, f"{len(listed)} rows", f"as many as the table has, {rows}")
+    return _objects(listed)
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """A list as an array with one object per entry, whatever these are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
 
 
 def _is_nested(column: Any) -> bool:

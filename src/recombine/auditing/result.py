@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from recombine._version import __version__
+from recombine.auditing.calibration import Calibration
 from recombine.auditing.cells import Cells
 from recombine.auditing.conditions import Condition
 from recombine.auditing.export import report_metrics
@@ -27,11 +28,14 @@ from recombine.auditing.gate import (
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.part_scores import PartScores
 from recombine.auditing.refits import Refits
 from recombine.auditing.remedies import Remedy
 from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
 from recombine.auditing.split_forecast import SplitForecast
+from recombine.auditing.text_reading import TextReading
+from recombine.auditing.top_k import TopK
 from recombine.auditing.units import Units
 from recombine.errors import InputError
 from recombine.intervals import Estimate
@@ -62,6 +66,9 @@ class AuditReport(Report):
         finetuning kept, if the model before it was passed.
     - `units`: the units of the predictions, if not those of the targets: they were converted before anything else;
         `as_given`: errors on seen and unseen cells before that.
+    - `text`: free-text answers as they were written, if predictions are text; `parts`: how often they get each factor
+        right, if that was asked.
+    - `calibration`, `top_k`: of scores of classes, if predictions are scores.
     - `notes`: assumptions, and what was left out; `model_error`: the traceback of a model that raised.
     - `all_outputs`: the outputs before those in which the model composes were left out.
     - `since`: what changed since a baseline (`compared_with`); `gate`: what a gate decided, if it was run.
@@ -93,6 +100,10 @@ class AuditReport(Report):
     all_outputs: Outputs | None = None
     since: BaselineChange | None = None
     gate: GateResult | None = None
+    text: TextReading | None = None
+    parts: PartScores | None = None
+    calibration: Calibration | None = None
+    top_k: Sequence[TopK] = ()
 
     def finding(self, id: str) -> Finding:
         """One finding by its id, such as `"composes"`.
@@ -264,6 +275,9 @@ class AuditReport(Report):
             "modularity": None if self.modularity is None else self.modularity.to_dict(),
             "interaction": None if self.profile is None else self.profile.to_dict(),
             "reuse": None if self.reuse is None else self.reuse.to_dict(),
+            "parts": None if self.parts is None else self.parts.to_dict(),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "top_k": [one.to_dict() for one in self.top_k],
             "notes": list(self.notes),
             "traceback": self.model_error or None,
             "baseline": None if self.since is None else self.since.to_dict(),

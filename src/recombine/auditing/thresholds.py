@@ -183,6 +183,20 @@ MIN_ORDERED_LEVELS = 3
 MIN_DECODED_CELLS = 12
 """With fewer cells, no decoding can be cross-validated."""
 
+# ---- probabilities --------------------------------------------------------------------------------------------------
+
+PROBABILITY_SLACK = 1e-3
+"""Scores of a row are probabilities if their sum differs from 1 by at most this: they may be in half precision."""
+CALIBRATION_BINS, MIN_BIN_ROWS = 10, 10
+"""Bins of equally many rows, by confidence; fewer if a bin would have fewer rows than this."""
+CALIBRATION_DRAWS = 100
+"""Random labels from which the calibration error of a perfectly calibrated model is averaged."""
+
+# ---- free text ------------------------------------------------------------------------------------------------------
+
+PART_RIGHT = 0.95
+"""A factor goes wrong in answers if less than this share of them names its level; the rest may be slips of wording."""
+
 # ---- how outputs are read ------------------------------------------------------------------------------------------
 
 MAX_CLASSES = {"i": 200, "u": 200, "b": 2, "f": 10}

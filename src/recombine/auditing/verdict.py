@@ -73,6 +73,11 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             "constant's error is left there."
         )
     cells = count(scores.cells_unseen, "unseen combination")
+    if composes is False and not evidence.rules:
+        errors = (
+            f"{number(scores.unseen.value)} on unseen combinations, {number(scores.seen.value)} on seen ones"
+        )
+        return f"The model does not compose {names}: its error is {errors}. Scores of rows cannot show why."
     if composes is False:
         likely = [one.title for one in findings.values() if one.holds is None and _fits(failure, one.id)]
         if likely:

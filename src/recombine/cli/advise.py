@@ -11,6 +11,7 @@ import typer
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
+    MissingOption,
     QuietOption,
     check_page_path,
     progress_lines,
@@ -89,6 +90,7 @@ def advise(
         ),
     ] = "unseen",
     bins: BinsOption = None,
+    missing: MissingOption = "error",
     cells: Annotated[
         Path | None,
         typer.Option("--cells", metavar="FILE", help="Write one row per unseen cell (.csv or .parquet)."),
@@ -142,6 +144,7 @@ def advise(
             exclude=[parse_cells("exclude", text) for text in exclude or ()],
             interest=interest,
             bins=parse_bins(bins or ()),
+            missing=missing,
             progress=show_progress,
         )
     if name is not None:

@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recombine.cli.audit_options import (
+    MatchOption,
+    MetricOption,
+    PartsOption,
+    SlicesOption,
+    SynonymsOption,
+    TextOption,
+    TopKOption,
+    WeighOption,
+    parse_ranks,
+    text_options,
+)
 from recombine.cli.gate_options import (
     BaselineOption,
     ExportOption,
@@ -25,6 +37,7 @@ from recombine.cli.several_models import model_names, named_models, one_or_all
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
+    MissingOption,
     QuietOption,
     check_page_path,
     progress_lines,
@@ -135,11 +148,20 @@ def audit(
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="KIND", help="regression or classification.")
     ] = None,
+    metric: MetricOption = None,
+    weigh: WeighOption = "cells",
+    slices: SlicesOption = None,
     classes: Annotated[
         str | None,
         typer.Option("--classes", metavar="LABELS", help="The labels that columns of scores stand for."),
     ] = None,
     bins: BinsOption = None,
+    missing: MissingOption = "error",
+    text: TextOption = False,
+    match: MatchOption = None,
+    synonyms: SynonymsOption = None,
+    parts: PartsOption = None,
+    top_k: TopKOption = None,
     unordered: Annotated[
         str | None,
         typer.Option("--unordered", metavar="COLUMNS", help="Numeric factors whose levels are only labels."),
@@ -238,8 +260,15 @@ def audit(
             slots=_slots(slots),
             output=int(output) if output is not None and output.lstrip("-").isdecimal() else output,
             kind=kind,  # type: ignore[arg-type]  # checked there
+            metric=metric,
+            weigh=weigh,  # type: ignore[arg-type]  # checked there
+            slices=_words(slices) or (),
             classes=_words(classes),
             bins=parse_bins(bins or ()),
+            missing=missing,
+            text=text_options(match, synonyms, asked=text or parts is not None),
+            parts=_words(parts),
+            top_k=parse_ranks(top_k),
             unordered=_words(unordered) or (),
             name=name,
             seed=seed,

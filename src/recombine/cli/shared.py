@@ -38,7 +38,17 @@ ScaleOption = Annotated[
 ]
 BinsOption = Annotated[
     list[str] | None,
-    typer.Option("--bins", metavar="COLUMN=N", help="Cut a column of numbers into N ranges: weight=4."),
+    typer.Option(
+        "--bins",
+        metavar="COLUMN=N",
+        help="Cut a column of numbers into N ranges: weight=4, or weight=auto; auto for all columns of real numbers.",
+    ),
+]
+MissingOption = Annotated[
+    str,
+    typer.Option(
+        "--missing", metavar="error|level", help="What rows without a value of a factor are; level: a level."
+    ),
 ]
 OffsetOption = Annotated[int, typer.Option("--seed-offset", metavar="N", help="Added to every random seed.")]
 

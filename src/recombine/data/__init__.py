@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from recombine.data.archives import check_unpacked_size
     from recombine.data.array_files import read_array, read_arrays, read_xy
     from recombine.data.arrays import as_array, as_numbers
+    from recombine.data.clusters import cluster_factor
     from recombine.data.columns import DataColumn, as_column
     from recombine.data.export import check_table_path, csv_bytes, write_table
     from recombine.data.levels import Levels, binned, levels_of
     from recombine.data.nets import NetArrays, natural, read_activations, read_net
+    from recombine.data.synonyms import read_synonyms
     from recombine.data.tables import DataTable, read_table
+    from recombine.data.text import TextScoring
 
 _HOME_OF = {
     "DataColumn": "columns",
     "Levels": "levels",
     "NetArrays": "nets",
+    "TextScoring": "text",
     "DataTable": "tables",
     "as_array": "arrays",
     "as_column": "columns",
@@ -31,6 +35,7 @@ _HOME_OF = {
     "binned": "levels",
     "check_table_path": "export",
     "check_unpacked_size": "archives",
+    "cluster_factor": "clusters",
     "csv_bytes": "export",
     "levels_of": "levels",
     "natural": "nets",
@@ -38,6 +43,7 @@ _HOME_OF = {
     "read_array": "array_files",
     "read_arrays": "array_files",
     "read_net": "nets",
+    "read_synonyms": "synonyms",
     "read_table": "tables",
     "read_xy": "array_files",
     "write_table": "export",
@@ -48,12 +54,14 @@ __all__ = [
     "DataTable",
     "Levels",
     "NetArrays",
+    "TextScoring",
     "as_array",
     "as_column",
     "as_numbers",
     "binned",
     "check_table_path",
     "check_unpacked_size",
+    "cluster_factor",
     "csv_bytes",
     "levels_of",
     "natural",
@@ -61,6 +69,7 @@ __all__ = [
     "read_array",
     "read_arrays",
     "read_net",
+    "read_synonyms",
     "read_table",
     "read_xy",
     "write_table",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,11 @@ from recombine.data.columns import EXACT, DataColumn, numbers_as_written
 from recombine.data.limits import MAX_BINS, MAX_LEVELS
 from recombine.errors import InputError
 
+MISSING = "(missing)"
+"""The level of rows without a value, if that counts as a level."""
+MAX_AUTO_BINS = 10
+"""Ranges that are chosen automatically: with more, few of their combinations with other levels have rows."""
+_WORDS_FOR_MISSING = ("nan", "na", "n/a", "null", "none")
 SHARE_OF_NUMBERS = 0.5
 """Text in a CSV column of which at least this share of rows are numbers is taken for a slip, not for a level."""
 
@@ -70,8 +76,67 @@ def levels_of(column: DataColumn) -> Levels:
     return Levels(levels.to_list(), np.searchsorted(levels.to_numpy(), values.to_numpy()).astype(np.int64))
 
 
-def binned(column: DataColumn, bins: int) -> Levels:
+def including_missing(column: DataColumn, read: Callable[[DataColumn], Levels]) -> Levels:
+    """The levels of a column, with one more level for rows that have no value.
+
+    Levels that are numbers then become text, since all levels of a factor are of one type. In a CSV column of numbers,
+    words such as `NaN` and `NA` are missing values, too.
+
+    **Arguments:**
+
+    - `read`: what makes levels of the rows that have a value.
+
+    ```python
+    >>> from recombine.data.columns import as_column
+    >>> from recombine.data.levels import including_missing, levels_of
+    >>> size = including_missing(as_column("factor 'size'", [10, None, 9], name="size"), levels_of)
+    >>> size.levels, size.codes.tolist()
+    (['9', '10', '(missing)'], [1, 2, 0])
+
+    ```
+    """
+    missing = gaps(column.values)
+    if column.untyped and column.is_text:
+        words = column.values.str.strip_chars().str.to_lowercase().is_in(_WORDS_FOR_MISSING).fill_null(True)
+        written = column.values.filter(~(missing | words)).unique().to_list()
+        if written and numbers_as_written(written) is not None:
+            missing = missing | words
+    if not missing.any():
+        return read(column)
+    if missing.all():
+        raise InputError(f"factor {column.name!r}", "no value in any row", "levels in some rows")
+    known = read(DataColumn(column.name, column.values.filter(~missing), column.untyped))
+    levels = [str(level) for level in known.levels]
+    if MISSING in levels:
+        got = f"rows without a value next to the level {MISSING!r}"
+        raise InputError(f"factor {column.name!r}", got, "another name for that level")
+    codes = np.full(len(column), len(levels), dtype=np.int64)
+    codes[~missing.to_numpy()] = known.codes
+    ranges = None if known.ranges is None else [*known.ranges, MISSING]
+    return Levels([*levels, MISSING], codes, ranges)
+
+
+def automatic_bins(rows: int) -> int:
+    """Into how many ranges a column is cut if the user leaves that open: the cube root of the number of rows.
+
+    Two such columns then have more rows than combinations of ranges. There are at least 2 and at most 10 ranges.
+
+    ```python
+    >>> from recombine.data.levels import automatic_bins
+    >>> [automatic_bins(rows) for rows in (5, 100, 1_000_000)]
+    [2, 5, 10]
+
+    ```
+    """
+    return int(np.clip(round(rows ** (1 / 3)), 2, MAX_AUTO_BINS))
+
+
+def binned(column: DataColumn, bins: int | str) -> Levels:
     """A column of numbers cut into ranges that hold about equally many rows; ranges without rows are left out.
+
+    **Arguments:**
+
+    - `bins`: how many ranges; `"auto"` for `automatic_bins` of the number of rows.
 
     ```python
     >>> from recombine.data.columns import as_column
@@ -83,8 +148,10 @@ def binned(column: DataColumn, bins: int) -> Levels:
     """
     field = f"factor {column.name!r}"
     asked = f"{column.name}={bins!r}"
+    if isinstance(bins, str) and bins == "auto":
+        bins = automatic_bins(len(column))
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= MAX_BINS:
-        raise InputError("bins", asked, f"at least 2 ranges, at most {MAX_BINS:,}")
+        raise InputError("bins", asked, f"at least 2 ranges, at most {MAX_BINS:,}, or 'auto'")
     check_no_gaps(field, column.values)
     numbers = column.quantities()
     if numbers.dtype == object:
@@ -106,14 +173,21 @@ def binned(column: DataColumn, bins: int) -> Levels:
 
 def check_no_gaps(field: str, values: pl.Series) -> None:
     """Refuses a column in which some row has no value."""
+    missing = gaps(values)
+    if missing.any():
+        row = int(missing.arg_max() or 0)
+        expected = "a level in every row (or missing='level', --missing level)"
+        raise InputError(field, f"no value in row {row + 1}", expected)
+
+
+def gaps(values: pl.Series) -> pl.Series:
+    """Which rows have no value: null, not a number, or white space only."""
     missing = values.is_null()
     if values.dtype.is_float():
         missing = missing | values.is_nan().fill_null(True)
     if values.dtype == pl.String:
         missing = missing | (values.str.strip_chars() == "").fill_null(True)
-    if missing.any():
-        row = int(missing.arg_max() or 0)
-        raise InputError(field, f"no value in row {row + 1}", "a level in every row")
+    return missing
 
 
 def check_all_finite(field: str, values: pl.Series) -> None:

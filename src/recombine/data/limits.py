@@ -52,3 +52,8 @@ def check_name(field: str, name: str) -> None:
         name.encode("utf-8")
     except UnicodeEncodeError:
         raise InputError(field, name, "text that can be written in UTF-8 (no lone surrogates)") from None
+
+
+def short_name(name: str) -> str:
+    """A name as an error shows it."""
+    return name if len(name) <= 100 else f"{name[:100]}…"

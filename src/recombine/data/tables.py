@@ -1,4 +1,4 @@
-"""Tables that users bring: CSV, Parquet and JSON-lines files, standard input, data frames, mappings of columns.
+"""Tables that users bring: CSV, Parquet and JSON-lines files, standard input, and tables in memory.
 
 Only the columns that are asked for are looked at. The first line of a CSV file tells whether they are there, before
 the file is read. How columns get their types is explained in `recombine.data.columns`.
@@ -20,8 +20,9 @@ import polars as pl
 from recombine.data.columns import DataColumn, as_column
 from recombine.data.delimited import read_delimited, read_header
 from recombine.data.files import existing_file, is_path
+from recombine.data.frames import columns_in_memory
 from recombine.data.json_lines import read_json_lines
-from recombine.data.limits import MAX_RATIO, MAX_UNPACKED, check_name
+from recombine.data.limits import MAX_RATIO, MAX_UNPACKED, check_name, short_name
 from recombine.errors import InputError
 
 _PARQUET = {".parquet", ".pq"}
@@ -115,8 +116,8 @@ def read_table(table: Any, needed: Mapping[str, str]) -> DataTable:
 
     **Arguments:**
 
-    - `table`: the path of a CSV, Parquet or JSON-lines file, `"-"` for standard input, a Polars or pandas data frame,
-        an Arrow table, a mapping of names to columns, or a NumPy array with named fields.
+    - `table`: the path of a CSV, Parquet or JSON-lines file, `"-"` for standard input, or anything in memory that
+        `recombine.data.frames` knows: data frames, Arrow tables, Hugging Face datasets, lists of rows, mappings.
     - `needed`: the columns that it must have, each with the argument that names it.
 
     **Raises:**
@@ -140,7 +141,7 @@ def read_table(table: Any, needed: Mapping[str, str]) -> DataTable:
     elif is_path(table):
         source = _read_file(table, needed)
     else:
-        source = DataTable("the table", _columns_in_memory(table))
+        source = DataTable("the table", columns_in_memory(table))
     check_columns(source.name, source.names, needed)
     return source
 
@@ -149,7 +150,7 @@ def check_columns(table: str, names: Sequence[str], needed: Mapping[str, str]) -
     """Refuses a table that lacks a needed column, or has two columns of the same name."""
     for name, field in needed.items():
         if name not in names:
-            raise InputError(field, _short(name), f"a column of {table}{did_you_mean(name, names)}")
+            raise InputError(field, short_name(name), f"a column of {table}{did_you_mean(name, names)}")
         check_name(field, name)
     twice = sorted({name for name in needed if list(names).count(name) > 1})
     if twice:
@@ -158,14 +159,10 @@ def check_columns(table: str, names: Sequence[str], needed: Mapping[str, str]) -
 
 def did_you_mean(name: str, known: Collection[Any], what: str = "columns") -> str:
     """The end of a message about an unknown name: the closest known one, and a list."""
-    listed = [_short(str(one)) for one in list(known)[:1000]]
+    listed = [short_name(str(one)) for one in list(known)[:1000]]
     near = difflib.get_close_matches(name, listed, n=1) if len(name) < 200 else []
     shown = ", ".join(listed[:12]) + (", …" if len(known) > 12 else "")
     return (f"; did you mean {near[0]!r}?" if near else "") + f" ({what}: {shown})"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 100 else f"{name[:100]}…"
 
 
 def _read_file(table: Any, needed: Mapping[str, str]) -> DataTable:
@@ -226,39 +223,6 @@ def _check_parquet_size(source: Any, shown: str) -> None:
     if unpacked > allowed:
         got = f"{shown} with {rows:,} rows, which take about {unpacked:,} bytes"
         raise InputError("table", got, f"at most {allowed:,} bytes")
-
-
-def _columns_in_memory(table: Any) -> dict[str, Any]:
-    """The columns of a frame or a mapping, without a look at what is in them."""
-    expected = "a path, a data frame, or a mapping of columns"
-    try:
-        if isinstance(table, pl.LazyFrame):
-            table = table.collect()
-        if isinstance(table, np.ndarray):
-            if table.dtype.names is None:
-                way = "a mapping of columns: advise(factors={'colour': array[:, 0], ...}, seen=...)"
-                raise InputError("table", f"an array of shape {table.shape} without names", way)
-            pairs = [(name, table[name]) for name in table.dtype.names]
-        elif isinstance(table, pl.DataFrame):
-            pairs = [(name, table[name]) for name in table.columns]
-        elif hasattr(table, "iloc") and hasattr(table, "columns"):  # pandas
-            pairs = [(name, table.iloc[:, number]) for number, name in enumerate(table.columns)]
-        elif isinstance(table, Mapping):
-            pairs = list(table.items())
-        elif hasattr(table, "__arrow_c_stream__"):
-            frame = pl.DataFrame(table)
-            pairs = [(name, frame[name]) for name in frame.columns]
-        else:
-            raise InputError("table", type(table).__name__, expected)
-    except InputError:
-        raise
-    except Exception as error:  # somebody's class may raise anything
-        raise InputError("table", type(table).__name__, expected) from error
-    names = [str(name) for name, _ in pairs]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise InputError("table", _short(twice[0]), "columns with different names")
-    return dict(zip(names, (column for _, column in pairs), strict=True))
 
 
 def _length(column: Any) -> int | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 from jaxtyping import Bool, Float, Int
 
+from recombine.data.argument_types import check_choice, shown
+from recombine.data.clusters import is_cluster
 from recombine.data.columns import DataColumn, as_column, number_in_any_notation
-from recombine.data.levels import Levels, binned, levels_of
+from recombine.data.levels import MISSING, Levels, binned, including_missing, levels_of
 from recombine.data.limits import MAX_FACTORS, check_name
 from recombine.data.tables import DataTable, read_table
 from recombine.errors import InputError
@@ -46,6 +48,7 @@ class Observations:
         columns, or some that cannot be compared.
     - `bins`: for binned columns, the ranges that became levels.
     - `not_compared`: the other columns whose values cannot be compared.
+    - `notes`: how factors were read, where the user left that open or where it limits what a report can say.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Observations:
     content: Int[np.ndarray, " rows"] | None
     bins: Mapping[str, Sequence[str]]
     not_compared: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def train(self) -> Int[np.ndarray, "train factors"]:
@@ -110,7 +114,8 @@ def observe(
     seen: Any,
     target: Any = None,
     cost: Any = None,
-    bins: Mapping[str, int] | None = None,
+    bins: Mapping[str, int | str] | str | None = None,
+    missing: str = "error",
 ) -> Observations:
     """Reads a table and checks it.
 
@@ -123,7 +128,9 @@ def observe(
         with true or false for each row.
     - `target`: the column of labels, or an array `(rows,)`.
     - `cost`: a column with what one more example of the row's cell costs, or an array `(rows,)`.
-    - `bins`: for columns of real numbers, into how many ranges with about equally many rows they are cut.
+    - `bins`: for columns of real numbers, into how many ranges with about equally many rows they are cut; `"auto"` for
+        the cube root of the number of rows. `bins="auto"` cuts all columns of real numbers that are not levels.
+    - `missing`: what a factor without a value in some row is: an `"error"`, or a `"level"` of its own.
 
     ```python
     >>> from recombine.spaces.observations import observe
@@ -133,6 +140,7 @@ def observe(
 
     ```
     """
+    check_choice("missing", missing, ("error", "level"))
     table, names = table_and_factors(table, factors)
     condition = parse_condition(seen) if isinstance(seen, str) else None
     columns = [(names, "factors"), ([] if condition is None else [condition[0]], "seen")]
@@ -146,7 +154,7 @@ def observe(
     for clash in sorted(marked & set(names)):
         raise InputError("factors", clash, "columns other than the training mark and the target")
     training = training_rows(source, condition, seen, rows)
-    levels = _levels(source, names, bins)
+    levels, notes = _levels(source, names, bins, missing)
     used = {*names, *(value for value in (condition and condition[0], cost) if isinstance(value, str))}
     content, not_compared = source.content([name for name in source.names if name not in used], rows)
     return Observations(
@@ -159,6 +167,7 @@ def observe(
         content,
         {name: factor.ranges for name, factor in levels.items() if factor.ranges is not None},
         not_compared,
+        tuple(notes),
     )
 
 
@@ -234,28 +243,70 @@ def _space(levels: Mapping[str, Levels]) -> Space:
     return Space({name: factor.levels for name, factor in levels.items()})
 
 
-def _levels(table: DataTable, names: Sequence[str], bins: Any) -> dict[str, Levels]:
-    if bins is not None and not isinstance(bins, Mapping):
-        raise InputError("bins", type(bins).__name__, "numbers of ranges by factor, such as {'weight': 4}")
-    for name in bins or {}:
+def _levels(
+    table: DataTable, names: Sequence[str], bins: Any, missing: str
+) -> tuple[dict[str, Levels], list[str]]:
+    """The levels of every factor, and notes on how they came about."""
+    every = isinstance(bins, str) and bins == "auto"
+    if bins is not None and not every and not isinstance(bins, Mapping):
+        expected = (
+            "numbers of ranges by factor, such as {'weight': 4} or {'weight': 'auto'}, or 'auto' for all"
+        )
+        raise InputError("bins", shown(bins), expected)
+    asked: Mapping[str, Any] = bins if isinstance(bins, Mapping) else {}
+    for name in asked:
         if name not in names:
-            raise InputError("bins", name, f"one of the factors: {', '.join(names)}")
-    levels = {}
+            raise InputError("bins", shown(name), f"one of the factors: {', '.join(names)}")
+    levels: dict[str, Levels] = {}
+    notes: list[str] = []
     for name in names:
         column = table.column(f"factor {name!r}", name)
-        levels[name] = binned(column, bins[name]) if bins and name in bins else _recurring(column)
-    return levels
+        number = asked.get(name, "auto" if every and _is_continuous(column) else None)
+        read = _recurring if number is None else partial(binned, bins=number)
+        one = levels[name] = including_missing(column, read) if missing == "level" else read(column)
+        if len(one.levels) == 1:
+            got = f"the one level {one.levels[0]!r}"
+            expected = "at least two levels; leave the column out of the factors"
+            raise InputError(f"factor {name!r}", got, expected)
+        notes += _notes(name, one, automatic=number == "auto", missing=missing == "level")
+    return levels, notes
+
+
+def _notes(name: str, factor: Levels, *, automatic: bool, missing: bool) -> Iterator[str]:
+    """What a reader must know about the levels of a factor."""
+    without = int((factor.codes == len(factor.levels) - 1).sum()) if factor.levels[-1] == MISSING else 0
+    if automatic:
+        ranges = len(factor.levels) - (missing and without > 0)
+        yield (
+            f"{name} was cut into {ranges} ranges with about equally many rows, the cube root of the number of rows "
+            f"(bins={{{name!r}: N}} or --bins {name}=N sets another number)"
+        )
+    if missing and without:
+        yield f"{without:,} rows have no value of {name}; they count as a level of their own, {MISSING}"
+    if all(is_cluster(level) for level in factor.levels):
+        yield (
+            f"levels of {name} were found by clustering and are not annotated: findings about {name} are about these "
+            "clusters"
+        )
+
+
+def _is_continuous(column: DataColumn) -> bool:
+    """Whether a column holds real numbers, too many different ones to be levels."""
+    numbers = column.quantities()
+    if numbers.dtype == object:
+        return False
+    known = np.unique(numbers[np.isfinite(numbers)])
+    return len(known) > MAX_REAL_LEVELS and bool((known != np.round(known)).any())
 
 
 def _recurring(column: DataColumn) -> Levels:
-    """The levels of a column that can be a factor: more than one of them, and some that recur."""
+    """The levels of a column that can be a factor, because some of them recur."""
     field, levels = f"factor {column.name!r}", levels_of(column)
-    if len(levels.levels) == 1:
-        got = f"the one level {levels.levels[0]!r}"
-        raise InputError(field, got, "at least two levels; leave the column out of the factors")
     if isinstance(levels.levels[0], float) and len(levels.levels) > MAX_REAL_LEVELS:
         got = f"{len(levels.levels)} different real numbers"
-        raise InputError(field, got, f"levels; cut it into ranges with bins, such as {column.name}=5")
+        raise InputError(
+            field, got, f"levels; cut it into ranges with bins, such as {column.name}=5 or =auto"
+        )
     if len(levels.levels) == len(column) and len(column) > 2:
         got = f"as many levels as rows ({len(column)})"
         expected = "a factor whose levels recur; an identifier makes every row a cell of its own"

@@ -16,7 +16,7 @@ from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.internals.model_run import ModelRun
 from recombine.auditing.reading import AuditInputs
 from recombine.auditing.refits import Refits
-from recombine.auditing.rules import RULES, Failure, RuleResult
+from recombine.auditing.rules import RULES, Failure, Rule, RuleResult
 from recombine.auditing.rules.additive import predictions_are_additive
 from recombine.auditing.rules.failure import apply_rules, explains, simplest
 from recombine.auditing.scores import Scores
@@ -54,6 +54,7 @@ class AuditEvidence:
     - `weights`, `slots`: as `audit` takes them.
     - `reuse`: the report on the model before and after finetuning; why there is none; or `None` without a version
         before.
+    - `rules`: those that are tested as explanations; none if rows have only scores.
     """
 
     data: AuditInputs
@@ -68,6 +69,7 @@ class AuditEvidence:
     reuse: ReuseReport | str | None
     seed: int
     progress: Callable[[str, float], None]
+    rules: tuple[Rule, ...] = RULES
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,7 +89,7 @@ class AuditEvidence:
     @cached_property
     def failure(self) -> Failure | None:
         """What every rule explains of the errors on unseen cells."""
-        return None if self.unjudged else apply_rules(self.cells, RULES, seed=self.seed)
+        return None if self.unjudged else apply_rules(self.cells, self.rules, seed=self.seed)
 
     @cached_property
     def cause(self) -> RuleResult | None:

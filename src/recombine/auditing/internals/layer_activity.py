@@ -17,6 +17,7 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.reading import AuditInputs
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array
+from recombine.data.levels import MISSING
 from recombine.errors import InputError
 
 
@@ -114,7 +115,7 @@ def _ordered(data: AuditInputs, unordered: Sequence[str], notes: list[str]) -> l
     """Which factors have levels that are numbers, or ranges of numbers, and so have neighbours."""
     factors = data.table.space.factors
     ordered = [
-        f.name in data.table.bins
+        (f.name in data.table.bins and f.levels[-1] != MISSING)
         or (f.name not in unordered and all(isinstance(level, int | float) for level in f.levels))
         for f in factors
     ]

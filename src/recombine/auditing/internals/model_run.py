@@ -115,6 +115,10 @@ def _inputs(inputs: Any, model: Any) -> Any:
     """Columns of a table in the form the model takes: a frame if it was fitted to named columns, else numbers."""
     if not isinstance(inputs, pl.DataFrame):
         return inputs
+    if not inputs.columns:
+        raise InputError(
+            "inputs", "a frame without columns", "inputs of the model, a row for each row of the table"
+        )
     columns = {name: inputs[name].to_numpy() for name in inputs.columns}
     if hasattr(model, "feature_names_in_") or any(column.dtype == object for column in columns.values()):
         return inputs

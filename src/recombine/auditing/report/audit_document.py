@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.report.error_section import condition_section, error_section, refit_section
+from recombine.auditing.report.ceiling_section import refit_section
+from recombine.auditing.report.condition_section import condition_section
+from recombine.auditing.report.error_section import error_section
 from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
 from recombine.auditing.report.gate_section import gate_sections
 from recombine.auditing.report.layer_section import layer_section
+from recombine.auditing.report.probability_section import probability_section
 from recombine.auditing.report.terminal_summary import summary_facts
+from recombine.auditing.report.text_section import part_section
 from recombine.auditing.thresholds import WRONG_CELL
 from recombine.report import (
     Block,
@@ -84,6 +88,8 @@ def audit_document(report: AuditReport) -> Document:
         Section("Errors", error_section(report), where="page"),
         Section("What could be known", refit_section(report), where="page"),
         Section("What separates right from wrong cells", condition_section(report), where="page"),
+        Section("Which part goes wrong", part_section(report), where="page"),
+        Section("Probabilities and ranks", probability_section(report), where="page"),
         Section("What the split predicted, and what happened", forecast_section(report), where="page"),
     ]
     sections = [one for one in sections if one.blocks]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.auditing.report.text_section import answer_table
 from recombine.auditing.rules.superposition import superposed
 from recombine.auditing.seen_cells import seen_predictions
 from recombine.auditing.thresholds import MAX_IMAGES, MAX_LISTED_CELLS, MIN_IMAGE_SIDE
@@ -20,6 +21,9 @@ def example_section(report: AuditReport) -> list[Block]:
     picture = _example_figure(report)
     if picture is not None:
         return [picture]
+    if report.text is not None:
+        answers = answer_table(report)
+        return [] if answers is None else [answers]
     cells, outputs = report.by_cell, report.outputs
     if outputs is None or not len(cells.outside):
         return []

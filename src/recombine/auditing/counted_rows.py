@@ -1,0 +1,73 @@
+"""Which rows stand for a cell, and means over them: the same rows as those of which errors are means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from recombine.auditing.cells import Cells, means_by_cell
+from recombine.auditing.thresholds import RESAMPLES
+from recombine.intervals import UNKNOWN, Estimate, Resampler
+from recombine.spaces.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """The rows that count, by cell.
+
+    **Attributes:**
+
+    - `cell_index`: the cell of every row; `counted`: rows that count: if errors on seen cells are those of rows that
+        training did not use, only these rows of seen cells.
+    - `seen`, `unseen`: the seen cells, and the unseen ones all of whose levels are seen, that have such rows.
+    """
+
+    cell_index: Int[np.ndarray, " rows"]
+    counted: Bool[np.ndarray, " rows"]
+    seen: Int[np.ndarray, " seen"]
+    unseen: Int[np.ndarray, " unseen"]
+
+    @classmethod
+    def of(cls, table: Observations, cells: Cells, known: Bool[np.ndarray, " rows"]) -> Self:
+        """The rows of a table that count, of those about which something is known."""
+        cell_index = np.unique(table.codes, return_inverse=True)[1]
+        fresh = ~table.seen | ~cells.seen[cell_index] if cells.held_out else np.ones_like(table.seen)
+        counted = known & fresh
+        some = np.bincount(cell_index[counted], minlength=len(cells.cells)) > 0
+        return cls(
+            cell_index,
+            counted,
+            np.flatnonzero(cells.seen & some),
+            np.flatnonzero(~cells.seen & cells.familiar & some),
+        )
+
+    def means(self, values: Float[np.ndarray, "rows measures"]) -> Float[np.ndarray, "cells measures"]:
+        """Means by cell; NaN for cells without rows that count."""
+        n = int(self.cell_index.max()) + 1
+        means = means_by_cell(values.astype(np.float64), self.cell_index, n, self.counted)
+        return means.round(12)  # three thirds are 1
+
+    def sampler(self, seed: int) -> Resampler:
+        """Resamples of the seen cells (group 0) and of the unseen ones (group 1)."""
+        return Resampler((len(self.seen), len(self.unseen)), RESAMPLES, seed)
+
+    def estimates(
+        self, sampler: Resampler, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0
+    ) -> tuple[Estimate, Estimate]:
+        """The mean over seen and over unseen cells, each with its interval, clipped to the range from 0."""
+        return (
+            self._estimate(sampler, 0, by_cell[self.seen], largest),
+            self._estimate(sampler, 1, by_cell[self.unseen], largest),
+        )
+
+    def _estimate(
+        self, sampler: Resampler, group: int, values: Float[np.ndarray, " some"], largest: float
+    ) -> Estimate:
+        if not len(values):
+            return UNKNOWN
+        one = sampler.estimate(float(values.mean()), sampler.means(group, values), [group])
+        low, high = np.clip(one.pair, 0.0, largest)
+        return Estimate(one.value, float(low), float(high))
