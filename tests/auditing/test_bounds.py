@@ -15,7 +15,7 @@ def test_triples_of_many_factors_are_not_tested_and_the_report_says_so() -> None
     levels = rng.integers(0, 2, size=(13, 200))
     factors = {f"f{number}": column for number, column in enumerate(levels)}
     seen = rng.random(200) < 0.6
-    report = audit(factors=factors, seen=seen, target=levels.sum(axis=0), prediction=levels[:5].sum(axis=0))
+    report = audit(factors=factors, seen=seen, target=levels.sum(axis=0), prediction=levels[:2].sum(axis=0))
     assert report.failure is not None
     assert max(len(result.factors) for result in report.failure.results) == 2
     assert any("shortcuts by more than 2 factors were not looked for" in note for note in report.notes)

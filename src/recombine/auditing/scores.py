@@ -122,6 +122,10 @@ class Scores:
     @property
     def composes(self) -> bool | None:
         """Whether unseen cells are handled like seen ones; `None` if that is unclear."""
+        return self.composes_if(noise_possible=self.may_be_noise)
+
+    def composes_if(self, *, noise_possible: bool) -> bool | None:
+        """The same, given whether noise in the targets could be the reason for errors on unseen cells."""
         if self.unjudged:
             return None
         if self.learned_nothing:
@@ -129,7 +133,7 @@ class Scores:
         surely = self.transfer.value >= self.bar and self.transfer.low >= COMPOSES_SURELY
         if self.learned and surely and self.mostly_right:
             return True
-        if self.may_be_noise or self.too_close:
+        if noise_possible or self.too_close:
             return None
         if self.transfer.high < self.bar or not self.mostly_right:
             return False

@@ -96,7 +96,7 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             f"Undecided: the seen combinations are only partly learned ({left} of a constant's error is left there), "
             f"so composing {names} cannot be judged yet."
         )
-    if scores.may_be_noise:
+    if evidence.may_be_noise:
         return (
             f"Undecided: whether the model fails to compose {names} or the targets are noisy cannot be distinguished, "
             f"since no cell has several rows. {_ceiling(evidence)}"

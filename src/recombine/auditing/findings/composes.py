@@ -50,7 +50,7 @@ class ComposesFinding(Finding):
             )
         else:
             constant = f"a constant {number(scores.constant)} over all cells"
-            why = f"{errors}, {constant}.{_noise(scores)} {_conclusion(scores)}"
+            why = f"{errors}, {constant}.{_noise(scores)} {_conclusion(evidence, scores)}"
         return cls(evidence.composes, scores.transfer, means, why)
 
 
@@ -67,15 +67,16 @@ def _noise(scores: Scores) -> str:
     return ""
 
 
-def _conclusion(scores: Scores) -> str:
+def _conclusion(evidence: AuditEvidence, scores: Scores) -> str:
+    composes = evidence.composes
     way = percent(min(1.0, scores.transfer.value))
-    if scores.composes:
+    if composes:
         return f"That is {way} of the way from the constant's error to the seen one.{_wrong(scores)}"
-    if scores.composes is False and not scores.learned:
+    if composes is False and not scores.learned:
         return "Even the seen ones are not learned, so nothing could carry over."
-    if scores.composes is False and scores.transfer.high < scores.bar:
+    if composes is False and scores.transfer.high < scores.bar:
         return "What was learned on seen combinations does not carry over."
-    if scores.composes is False:
+    if composes is False:
         return f"That is {way} of the way from the constant's error to the seen one.{_wrong(scores)}"
     if not scores.learned:
         return "The seen ones are only partly learned; train longer, then audit again."
@@ -84,7 +85,7 @@ def _conclusion(scores: Scores) -> str:
     far = (
         f"That is {percent(scores.transfer.value)}{ends} of the way from the constant's error to the seen one"
     )
-    if scores.may_be_noise:
+    if evidence.may_be_noise:
         return f"{far}; simple models do no better on cells that they were not fitted to. Repeated rows would decide."
     close = " It is too close to call." if scores.too_close else ""
     return f"{far}; composing needs {percent(scores.bar)}.{close} More unseen cells would decide."

@@ -97,7 +97,7 @@ class AuditEvidence:
         failure, scores, cells = self.failure, self.scores, self.cells
         if failure is None or scores is None:
             return None
-        if scores.may_be_noise:
+        if self.may_be_noise:
             return None
         if scores.composes is True:
             return self._confusion or self._systematic
@@ -127,6 +127,12 @@ class AuditEvidence:
         return separating_conditions(self.data.table, self.cells, self.data.slices)
 
     @property
+    def may_be_noise(self) -> bool:
+        """Whether noise could be the reason for the errors: it does not spare the cells that a condition names."""
+        possible = self.scores is not None and self.scores.may_be_noise
+        return possible and not any(one.strong for one in self.conditions)
+
+    @property
     def _confusion(self) -> RuleResult | None:
         """The confusion of labels, if it explains the errors of a model that composes."""
         assert self.failure is not None
@@ -149,11 +155,12 @@ class AuditEvidence:
         """Whether the model composes: by the size of its errors, and by a rule if it surely explains most of them."""
         if self.scores is None or self.unjudged:
             return None
+        by_errors = self.scores.composes_if(noise_possible=self.may_be_noise)
         if self.cause is None:
-            return self.scores.composes
+            return by_errors
         if self.cause.rule.name == "confusion":
             # The same mistakes on seen cells say nothing against composing.
-            return self.scores.composes if self.scores.learned else None
+            return by_errors if self.scores.learned else None
         return False
 
     @property

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.auditing.seen_cells import SeenCells
 
+MAX_PRODUCT_CELLS = 4000
+"""Seen cells from which products are fitted; more are sampled."""
 SWEEPS = 60
 """Rounds of alternating least squares; each solves for the numbers of one factor after the other."""
 CONVERGED = 1e-9
@@ -33,6 +37,9 @@ def product_fit(
 
     ```
     """
+    if len(seen.cells) > MAX_PRODUCT_CELLS:
+        some = np.sort(np.random.default_rng(0).choice(len(seen.cells), MAX_PRODUCT_CELLS, replace=False))
+        seen = replace(seen, cells=seen.cells[some], values=seen.values[some], rows=seen.rows[some])
     values = seen.values
     scale = np.maximum(np.abs(values).max(axis=0), 1e-300)
     fits = [

@@ -98,6 +98,8 @@ def gain_of_cells(
 def most_alike(cells: Cells, refits: Refits) -> tuple[Refit, float] | None:
     """The simple model whose predictions for unseen cells are most like the model's, and how much: the share of equal
     labels, or of the predictions' variance; `None` if none is alike."""
+    if not refits.models:
+        return None
     predictions = cells.predictions[refits.unseen_cells].astype(np.float64)
     spread = float(((predictions - predictions.mean(axis=0)) ** 2).sum())
 
