@@ -83,7 +83,8 @@ def test_reference_coding_gives_the_same_retention(problem):
     design = np.zeros((n_train, reference.width + 1))
     design[np.arange(n_train)[:, None], reference.columns(train)] = 1
     assert np.array_equal(gram, (design.T @ design)[:-1, :-1])
-    inverse = PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total)
+    memory = np.empty(gram.shape)
+    inverse = PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total, memory)
     np.testing.assert_allclose(inverse.retention(reference.columns(others)), expected, atol=1e-9)
 
 

@@ -174,8 +174,9 @@ def _inverses(
         )
     ):
         gram = reference.gram(seen, counts, n_cells)
+        memory = np.empty(gram.shape)
         inverses = [
-            PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total)
+            PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total, memory)
             for salience, (_, ridge, total) in zip(saliences, weights, strict=True)
         ]
         known = [inverse for inverse in inverses if inverse is not None]

@@ -74,6 +74,7 @@ class PosteriorInverse:
         salience: Mapping[Subset, float],
         ridge: float,
         total: float,
+        memory: Float[np.ndarray, "n n"],
     ) -> PosteriorInverse | None:
         """The inverse in fewer columns, in which the prior is not diagonal; `None` if it is numerically singular.
 
@@ -81,10 +82,11 @@ class PosteriorInverse:
 
         - `gram`: `reference.gram` of the training cells.
         - `salience`: by set of factors, above 0.
+        - `memory`: is overwritten, so that several kernels can use it in turn.
         """
-        matrix = gram.astype(np.float64)
-        reference.add_norm(matrix, salience, ridge)
-        triangle = _lower_inverse(matrix)
+        memory[...] = gram
+        reference.add_norm(memory, salience, ridge)
+        triangle = _lower_inverse(memory)
         if triangle is None:
             return None
         ones = np.ones(len(gram))

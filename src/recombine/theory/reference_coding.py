@@ -19,6 +19,9 @@ from jaxtyping import Float, Int
 
 from recombine.theory.conjunctions import Conjunctions, Subset, subsets
 
+BLOCK = 512
+"""Rows that are added together, which need no further memory of the matrix's size."""
+
 
 class ReferenceColumns:
     """The columns of all functions of up to `order` factors.
@@ -128,11 +131,15 @@ class ReferenceColumns:
                 means[other][:, own] = np.kron(np.full((1, rows - 1), 1 / rows), np.eye(columns - 1))
             elif len(subset) == 1:
                 means[subset[0]][:, own] = np.eye(sizes[0] - 1)
+        parts: list[np.ndarray] = [np.sqrt(weight / constant) * total[None]]
         # With pairs, the mean over all other factors is a function of each single factor.
         for axis, mean in enumerate(means if self.order == 2 else []):
-            size = self.sizes[axis]
             pairs = [subset for subset in self.subsets if len(subset) == 2 and axis in subset]
             share = salience[axis,] + sum(salience[p] / self.sizes[p[p[0] == axis]] for p in pairs)
-            spread = np.eye(size - 1) - 1 / size
-            matrix += mean.T @ (weight / share * spread @ mean)
-        matrix += (weight / constant * total)[:, None] * total
+            # Centred over the factor's levels: 1 - 1 / n is the product of this matrix with itself.
+            size = self.sizes[axis]
+            centre = np.eye(size - 1) - (1 - np.sqrt(1 / size)) / (size - 1)
+            parts.append(np.sqrt(weight / share) * centre @ mean)
+        factor = np.concatenate(parts)
+        for start in range(0, self.width, BLOCK):
+            matrix[start : start + BLOCK] += factor[:, start : start + BLOCK].T @ factor
