@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.cells import Cells, Weighting, gather
+from recombine.auditing.comparison import compare_models
 from recombine.auditing.findings import FINDINGS, AuditEvidence
 from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
@@ -68,9 +69,11 @@ def audit(
     - `seen`: which rows are training rows: `"split=train"`, `"split!=test"`, a column of true and false, or an array.
     - `target`: the correct output: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
         labels; missing values are left out.
-    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`.
+    - `prediction`: what the model outputs: the same, or scores `(rows, classes)`. Of several models, a mapping of
+        names to predictions: they are compared.
     - `model`, `inputs`: instead, a PyTorch module, an Equinox module or JAX function, a scikit-learn estimator or any
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
+        Several models as a mapping of names to models.
     - `before`: the same model before finetuning, to learn whether it kept, selected or replaced what it knew.
     - `layers`: the layers to examine, by name; or functions of the inputs by name; default: up to 12 of the model's.
     - `activations`: instead, the activity `(rows, ...)` of layers by name, or an `.npz` file.
@@ -94,6 +97,7 @@ def audit(
     **Returns:**
 
     An [`recombine.auditing.AuditReport`][]: `print` it, or use its `findings`, `page()`, `figure()` and `to_dict()`.
+    For several models an [`recombine.auditing.AuditComparison`][], which has a report of each.
 
     **Raises:**
 
@@ -112,6 +116,9 @@ def audit(
 
     ```
     """
+    if isinstance(prediction, Mapping) or isinstance(model, Mapping):
+        # Declared as the report of one model: a union would burden every other caller.
+        return compare_models(audit, locals())  # type: ignore[return-value]
     if prediction is None and model is None and activations is None and weights is None:
         raise InputError(
             "prediction", None, "predictions, or a model with its inputs (--prediction or --model)"
@@ -145,7 +152,14 @@ def audit(
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
     data = read_audit_inputs(
-        table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
+        table,
+        factors=factors,
+        seen=seen,
+        target=target,
+        prediction=prediction,
+        inputs=inputs,
+        slices=slices,
+        bins=bins,
     )
     _check_unseen(data)
     check_names(unordered, data.table.space.names)
@@ -176,7 +190,7 @@ def audit(
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output, refits = OutputScores(), Refits()
+    by_output, refits, all_outputs = OutputScores(), Refits(), outputs
     if outputs is not None:
         tell("comparing predictions", 0.0)
         by_output = score_outputs(data, outputs, weigh, seed=seed)
@@ -216,6 +230,7 @@ def audit(
         by_cell=cells,
         scores=scores,
         refits=refits,
+        conditions=evidence.conditions,
         by_output=by_output,
         units=units,
         as_given=as_given,
@@ -227,6 +242,7 @@ def audit(
         reuse=None if isinstance(reuse, str) else reuse,
         notes=tuple(dict.fromkeys(notes)),
         model_error=run.error,
+        all_outputs=all_outputs,
     )
 
 

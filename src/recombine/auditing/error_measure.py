@@ -1,4 +1,4 @@
-"""What the error of a row is: squared, absolute, relative, on a logarithmic scale, wrong labels, or a user's function."""
+"""What the error of a row is: squared, absolute, relative, of logarithms, wrong labels, or by a user's function."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from recombine.auditing.scores import Scores
 from recombine.auditing.thresholds import (
     EXPLAINS,
     MAX_P_VALUE,
-    MOST_NOISE,
     MOSTLY_RIGHT,
     PARTIAL_SHARE,
     UNLEARNED,
@@ -79,18 +78,18 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         if likely:
             patterns = " or ".join(likely)
             return f"The model does not compose {names}. {cells} cannot show why: possibly {patterns}, or chance."
-        text = (
+        strong = next((one for one in evidence.conditions if one.strong), None)
+        if strong is not None:
+            return f"The model does not compose {names}: {strong.sentence}."
+        return (
             f"The model does not compose {names}; none of the known patterns (memory, shortcut, superposition, sums of "
             f"effects) explains most of its errors{_closest(failure)}."
         )
-        if not scores.replicated and scores.unseen.value <= MOST_NOISE * scores.constant:
-            text += " (Or targets are noisy: with one row per cell the two cannot be distinguished.)"
-        return text
     if not scores.learned:
         left = percent(1 - max(0.0, scores.skill.value))
         return (
-            f"Undecided: the seen combinations are only partly learned ({left} of a constant's error is left there), so "
-            f"composing {names} cannot be judged yet."
+            f"Undecided: the seen combinations are only partly learned ({left} of a constant's error is left there), "
+            f"so composing {names} cannot be judged yet."
         )
     if scores.may_be_noise:
         return (

@@ -76,7 +76,7 @@ def _conclusion(scores: Scores) -> str:
     if scores.composes is False and scores.transfer.high < scores.bar:
         return "What was learned on seen combinations does not carry over."
     if scores.composes is False:
-        return f"That is {way} of the way from the constant's error to the seen one, but not everywhere.{_wrong(scores)}"
+        return f"That is {way} of the way from the constant's error to the seen one.{_wrong(scores)}"
     if not scores.learned:
         return "The seen ones are only partly learned; train longer, then audit again."
     low, high = scores.transfer.pair

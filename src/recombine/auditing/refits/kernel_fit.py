@@ -46,42 +46,49 @@ class _Saliences:
         return (product - 1) / (largest - 1)
 
 
-def kernel_fit(
-    seen: SeenCells, cells: Int[np.ndarray, "cells factors"], *, seed: int = 0
-) -> Float[np.ndarray, "cells outputs"]:
-    """Predictions of the machine at any cells: quantities, or the label with the highest score.
+@dataclass(frozen=True)
+class KernelMachine:
+    """A kernel machine with the saliences that suit some seen cells; it can be fitted to others.
 
     ```python
     >>> import numpy as np
-    >>> from recombine.auditing.refits.kernel_fit import kernel_fit
+    >>> from recombine.auditing.refits.kernel_fit import KernelMachine
     >>> from recombine.auditing.seen_cells import SeenCells
     >>> grid = np.indices((6, 6)).reshape(2, -1).T
     >>> known = grid[:-1]
     >>> seen = SeenCells("regression", (6, 6), known, known.sum(axis=1)[:, None] * 1.0, np.ones(35, dtype=int))
-    >>> float(kernel_fit(seen, grid[-1:])[0, 0].round())
+    >>> float(KernelMachine.of(seen)(seen, grid[-1:])[0, 0].round())
     10.0
 
     ```
     """
-    rng = np.random.default_rng([seed, 97])
-    index = np.arange(len(seen.cells))
-    if len(index) > MAX_FIT_CELLS:
-        index = np.sort(rng.choice(index, MAX_FIT_CELLS, replace=False))
-    known, values = seen.cells[index], seen.values[index]
-    centre = values.mean(axis=0)
-    few = index_sample(len(index), rng)
-    saliences = _estimate(known[few], (values - centre)[few])
-    matrix = saliences.gram(known, known)
-    matrix[np.diag_indices_from(matrix)] += saliences.noise
-    weights = linalg.cho_solve(linalg.cho_factor(matrix, overwrite_a=True), values - centre)
-    return decide(centre + saliences.gram(cells, known) @ weights, seen.kind)
+
+    saliences: _Saliences
+    seed: int = 0
+
+    @staticmethod
+    def of(seen: SeenCells, seed: int = 0) -> KernelMachine:
+        """The machine whose saliences make the values of seen cells most probable."""
+        rng = np.random.default_rng([seed, 97])
+        few = _some(len(seen.cells), MAX_ESTIMATE_CELLS, rng)
+        values = seen.values[few]
+        return KernelMachine(_estimate(seen.cells[few], values - values.mean(axis=0)), seed)
+
+    def __call__(
+        self, seen: SeenCells, cells: Int[np.ndarray, "cells factors"]
+    ) -> Float[np.ndarray, "cells outputs"]:
+        """Predictions at any cells, fitted to some seen cells: quantities, or the label with the highest score."""
+        index = _some(len(seen.cells), MAX_FIT_CELLS, np.random.default_rng([self.seed, 98]))
+        known, values = seen.cells[index], seen.values[index]
+        centre = values.mean(axis=0)
+        matrix = self.saliences.gram(known, known)
+        matrix[np.diag_indices_from(matrix)] += self.saliences.noise
+        weights = linalg.cho_solve(linalg.cho_factor(matrix, overwrite_a=True), values - centre)
+        return decide(centre + self.saliences.gram(cells, known) @ weights, seen.kind)
 
 
-def index_sample(count: int, rng: np.random.Generator) -> Int[np.ndarray, " some"]:
-    """The cells from which saliences are estimated."""
-    if count <= MAX_ESTIMATE_CELLS:
-        return np.arange(count)
-    return np.sort(rng.choice(count, MAX_ESTIMATE_CELLS, replace=False))
+def _some(count: int, most: int, rng: np.random.Generator) -> Int[np.ndarray, " some"]:
+    return np.arange(count) if count <= most else np.sort(rng.choice(count, most, replace=False))
 
 
 def _estimate(cells: np.ndarray, values: np.ndarray) -> _Saliences:
@@ -94,9 +101,10 @@ def _estimate(cells: np.ndarray, values: np.ndarray) -> _Saliences:
     highest = _likelihood(best, cells, values)
     for _ in range(ROUNDS):
         before = best
-        for field, grid in (("rho", RHOS), ("noise", NOISES)):
-            for value in grid:
-                highest, best = _better(replace(best, **{field: value}), highest, best, cells, values)
+        for rho in RHOS:
+            highest, best = _better(replace(best, rho=rho), highest, best, cells, values)
+        for noise in NOISES:
+            highest, best = _better(replace(best, noise=noise), highest, best, cells, values)
         for axis in range(cells.shape[1]):
             for value in RELEVANCES:
                 relevances = (*best.relevances[:axis], value, *best.relevances[axis + 1 :])

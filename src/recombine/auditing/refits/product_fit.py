@@ -52,7 +52,7 @@ def _alternate(
     seen: SeenCells, values: np.ndarray, cells: np.ndarray, start: str, *, with_offset: bool
 ) -> tuple[Float[np.ndarray, " outputs"], Float[np.ndarray, "cells outputs"]]:
     """The squared error of every output, and its predictions."""
-    count, outputs = values.shape
+    outputs = values.shape[1]
     offset = values.mean(axis=0) if with_offset else np.zeros(outputs)
     parts = []
     for axis, size in enumerate(seen.sizes):

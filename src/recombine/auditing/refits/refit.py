@@ -6,7 +6,7 @@ no simple model predicts cells that it was not fitted to, neither may any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.refits.kernel_fit import kernel_fit
+from recombine.auditing.refits.kernel_fit import KernelMachine
 from recombine.auditing.refits.product_fit import product_fit
 from recombine.auditing.seen_cells import SeenCells, orders_below, seen_targets
 from recombine.auditing.thresholds import (
@@ -65,11 +65,13 @@ class Refits:
     **Attributes:**
 
     - `held_out_cells`, `unseen_cells`: the cells on which they were measured, a sample if there are many.
+    - `predictors`: the models by name, to be fitted to other cells.
     """
 
     models: tuple[Refit, ...] = ()
     held_out_cells: Int[np.ndarray, " held_out"] = field(default_factory=lambda: np.zeros(0, dtype=int))
     unseen_cells: Int[np.ndarray, " unseen"] = field(default_factory=lambda: np.zeros(0, dtype=int))
+    predictors: Mapping[str, Predictor] = field(default_factory=dict)
 
     @cached_property
     def best(self) -> Refit | None:
@@ -105,7 +107,8 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     models = []
     sampler = Resampler((len(order), len(unseen)), seed=seed)
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
-    for name, predict in _predictors(cells, seen, names, seed):
+    predictors = _predictors(cells, seen, names, seed)
+    for name, predict in predictors.items():
         left_out = np.concatenate([_without(cells, fold, predict) for fold in folds])
         predictions = predict(seen, cells.cells[unseen])
         errors = cells.error_of(unseen, predictions)
@@ -120,7 +123,7 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
                 predictions,
             )
         )
-    return Refits(tuple(models), order, unseen)
+    return Refits(tuple(models), order, unseen, predictors)
 
 
 def _some(cells: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " some"]:
@@ -129,34 +132,40 @@ def _some(cells: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.
     return np.sort(rng.choice(cells, MAX_BASELINE_CELLS, replace=False))
 
 
-def _predictors(
-    cells: Cells, seen: SeenCells, names: Sequence[str], seed: int
-) -> Iterator[tuple[str, Predictor]]:
+def _predictors(cells: Cells, seen: SeenCells, names: Sequence[str], seed: int) -> dict[str, Predictor]:
     """All simple models that can be fitted to these cells, simplest first."""
     labels, outputs = cells.kind == "classification", cells.targets.shape[1]
-    yield "constant", lambda known, some: np.repeat(_constant(cells, known)[None], len(some), axis=0)
-    for axis, name in enumerate(names):
-        yield (
-            f"level:{name}",
-            lambda known, some, axis=axis: known.given_levels((axis,), some, by_rows=False),
-        )
-    for order in orders_below(cells.sizes, max_order=2):
-        if seen.can_add(order):
-            yield f"additive_{order}", lambda known, some, order=order: known.additive(order, some)
+    models: dict[str, Predictor] = {"constant": partial(_constant, cells)}
+    models |= {f"level:{name}": partial(_given_level, axis) for axis, name in enumerate(names)}
+    orders = [order for order in orders_below(cells.sizes, max_order=2) if seen.can_add(order)]
+    models |= {f"additive_{order}": partial(_additive, order) for order in orders}
     if labels and outputs <= MAX_LOGIT_CLASSES:
-        yield "logistic", lambda known, some: known.additive_scores(some)
+        models["logistic"] = SeenCells.additive_scores
     if not labels and outputs <= MAX_FITTED_OUTPUTS:
-        yield "product", product_fit
-    yield "nearest_seen_cell", lambda known, some: known.mean_of(known.nearest(some))
+        models["product"] = product_fit
+    models["nearest_seen_cell"] = _nearest
     if outputs <= MAX_FITTED_OUTPUTS:
-        yield "kernel", partial(kernel_fit, seed=seed)
+        models["kernel"] = KernelMachine.of(seen, seed)
+    return models
 
 
-def _constant(cells: Cells, known: SeenCells) -> Float[np.ndarray, " outputs"]:
-    """The best single prediction for some seen cells, by the measure of errors."""
+def _constant(cells: Cells, known: SeenCells, some: np.ndarray) -> np.ndarray:
+    """The best single prediction for the seen cells, by the measure of errors."""
     if cells.kind == "classification":
-        return known.constant(known.cells[:1])[0]
-    return cells.measured.outputs.measure.constant(known.values)
+        return known.constant(some)
+    return np.repeat(cells.measured.outputs.measure.constant(known.values)[None], len(some), axis=0)
+
+
+def _given_level(axis: int, known: SeenCells, some: np.ndarray) -> np.ndarray:
+    return known.given_levels((axis,), some, by_rows=False)
+
+
+def _additive(order: int, known: SeenCells, some: np.ndarray) -> np.ndarray:
+    return known.additive(order, some)
+
+
+def _nearest(known: SeenCells, some: np.ndarray) -> np.ndarray:
+    return known.mean_of(known.nearest(some))
 
 
 def _without(cells: Cells, fold: Int[np.ndarray, " fold"], predict: Predictor) -> Float[np.ndarray, " fold"]:

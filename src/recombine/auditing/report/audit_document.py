@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.report.error_section import error_section
+from recombine.auditing.report.error_section import condition_section, error_section, refit_section
 from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
+from recombine.auditing.report.gate_section import gate_sections
 from recombine.auditing.report.layer_section import layer_section
 from recombine.auditing.report.terminal_summary import summary_facts
 from recombine.auditing.thresholds import WRONG_CELL
@@ -77,13 +78,17 @@ def audit_document(report: AuditReport) -> Document:
     )
     sections = [
         Section("", [Only("terminal", [heading(report)]), Only("page", [explained])]),
+        *gate_sections(report),
         Section("", [Facts(list(summary_facts(report)))], where="terminal"),
         Section("Findings", finding_section(report), where="page"),
         Section("Errors", error_section(report), where="page"),
+        Section("What could be known", refit_section(report), where="page"),
+        Section("What separates right from wrong cells", condition_section(report), where="page"),
         Section("What the split predicted, and what happened", forecast_section(report), where="page"),
     ]
+    sections = [one for one in sections if one.blocks]
     if report.remedies:
-        sections.append(Section("What to try, strongest evidence first", _remedies(report)))
+        sections.append(Section("What to try, largest measured gain first", _remedies(report)))
     inside, examples, notes = layer_section(report), example_section(report), _notes(report)
     if inside:
         sections.append(Section("Inside the model", inside, where="page"))
@@ -98,13 +103,14 @@ def audit_document(report: AuditReport) -> Document:
     return Document(f"Audit of {report.model}{where}", f"**Verdict:** {report.verdict}", sections, footer)
 
 
-def heading(report: AuditReport) -> str:
+def heading(report: AuditReport, *, with_model: bool = True) -> str:
     """The table and the model in one line: rows, factors, cells."""
     space, table = report.table.space, report.table
     factors = ", ".join(f"{factor.name} {factor.size}" for factor in space.factors)
     unseen = len(np.setdiff1d(table.codes, np.unique(table.codes[table.seen])))
     model = report.model if report.framework == "predictions" else f"{report.model} ({report.framework})"
     names = [name for name in (table.name, model) if name not in {"the table", "the model"}]
+    names = names if with_model else [name for name in names if name != model]
     about = f"{', '.join(names)}: " if names else ""
     return (
         f"{about}{count(len(table.cells))} rows, {len(space.factors)} factors ({factors}), "
@@ -120,10 +126,11 @@ def _remedies(report: AuditReport) -> list[Block]:
     ]
     for rank, one in enumerate(report.remedies, start=1):
         stop = "" if one.title.endswith("…") else "."
-        code.append(f"**{rank}. {one.title[0].upper()}{one.title[1:]}{stop}** {one.why}")
+        worth = f"{one.promise}, {one.measured}" if one.measured else one.promise
+        code.append(f"**{rank}. {one.title[0].upper()}{one.title[1:]}{stop}** {one.why} *({worth})*")
         if one.snippet:
             code.append(Code(one.snippet))
-    titles = Bullets([one.title for one in report.remedies], numbered=True)
+    titles = Bullets([f"{one.title} ({one.promise})" for one in report.remedies], numbered=True)
     return [Only("terminal", [titles]), Only("page", code)]
 
 

@@ -33,6 +33,7 @@ from recombine.auditing.rules.rule import Rule
 from recombine.auditing.seen_cells import SeenCells, seen_predictions
 from recombine.auditing.thresholds import (
     ADDITIVE_TASK,
+    IGNORES,
     MIN_IMAGE_OUTPUTS,
     MOSTLY_WRONG_LABELS,
     PERMUTATIONS,
@@ -164,6 +165,17 @@ class RuleTest:
         factors = len(self.cells.sizes)
         every = subsets(factors, max_shortcut_factors(factors), min_order=1)
         return tuple(subset for subset in every if not _suffices(self.cells, subset))
+
+    def ignores_others(self, subset: Subset) -> bool:
+        """Whether predictions depend on the other factors clearly less than the targets do.
+
+        The models that reverse, shift or shuffle right predictions also have predictions that mostly go with the most
+        important factor, but they do not ignore the others.
+        """
+        of_predictions, of_targets = (
+            _left_by_levels(one, self.unseen, subset) for one in (self.predictions, self.targets)
+        )
+        return not of_predictions > IGNORES * of_targets + 1e-9
 
     @cached_property
     def neighbours(self) -> dict[int, Bool[np.ndarray, "cells seen"]]:
@@ -302,6 +314,22 @@ def max_shortcut_factors(factors: int) -> int:
     while most > 1 and len(subsets(factors, most, min_order=1)) > MAX_SHORTCUTS:
         most -= 1
     return most
+
+
+def _left_by_levels(
+    values: Float[np.ndarray, "cells outputs"], cells: Int[np.ndarray, "cells factors"], subset: Subset
+) -> float:
+    """The share of the variance within levels of some factors; NaN if no level has several cells."""
+    _, group, counts = np.unique(cells[:, list(subset)], axis=0, return_inverse=True, return_counts=True)
+    group = group.ravel()
+    several = counts[group] > 1
+    if not several.any():
+        return float("nan")
+    means = means_by_cell(values, group, len(counts))
+    grow = counts[group] / np.maximum(counts[group] - 1, 1)
+    within = (grow * squared_lengths(values - means[group]))[several].mean()
+    spread = squared_lengths(values - values.mean(axis=0)).mean() * len(values) / max(1, len(values) - 1)
+    return float(within / spread) if spread > 0 else float("nan")
 
 
 def _suffices(cells: Cells, subset: Subset) -> bool:
