@@ -27,6 +27,8 @@ MIN_CELLS_PER_EFFECT = 10
 """Training cells for each effect from which saturation is likely enough to be tried."""
 MAX_UNSEEN = 1000
 """Most conjunctions without training cells for which it is tried."""
+BLOCK = 512
+"""Rows of the Gram matrix that are computed together."""
 MARGIN = 1e-7
 """What the diagonal, scaled to 1, is lowered by: far above the rounding errors of 10,000 columns, 10^-8."""
 
@@ -104,14 +106,17 @@ def _independent(
     chosen, constant = conjunction[conjunction >= 0], int(0 in kept)
     if len(chosen) + constant < len(kept):
         return False  # a column is 0 on all cells
+    diagonal = counts.diagonal()[chosen].astype(np.float64)
+    scale = 1 / np.sqrt(np.append(float(n_cells), diagonal) if constant else diagonal)
     gram = np.empty((len(kept),) * 2)
-    gram[constant:, constant:] = counts[np.ix_(chosen, chosen)]
     if constant:  # the first column, which all cells have
-        gram[0, 0] = n_cells
-        gram[0, 1:] = gram[1:, 0] = counts.diagonal()[chosen]
-    scale = 1 / np.sqrt(gram.diagonal())
-    gram *= scale
-    gram *= scale[:, None]
+        gram[0, 1:] = diagonal * scale[1:] * scale[0]
+    for start in range(0, len(chosen), BLOCK):  # the upper triangle, in blocks
+        part = counts[chosen[start : start + BLOCK]].take(chosen[start:], axis=1)
+        rows, columns = scale[constant + start :][: len(part)], scale[constant + start :]
+        np.multiply(
+            part, rows[:, None] * columns, out=gram[constant + start :, constant + start :][: len(part)]
+        )
     gram[np.diag_indices_from(gram)] = 1 - max(MARGIN, 4 * np.finfo(float).eps * (len(gram) + 2) ** 2)
     _, failed = linalg.lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)
     return not failed
