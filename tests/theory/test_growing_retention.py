@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recombine.theory import Conjunctions, GrowingRetention, OverlapKernel, growing_retention, retention
 from recombine.theory.cooccurrence import cooccurrence
 from recombine.theory.posterior_inverse import PosteriorInverse, corrected
+from recombine.theory.reference_coding import ReferenceColumns
 
 
 def features(seen, cells, scale):
@@ -32,11 +33,11 @@ def test_the_inverse_is_that_of_the_dense_matrix(problem):
     seen = Conjunctions.of(train, sizes, order=order, min_order=1)
     scale = np.sqrt(np.repeat(rng.uniform(0.1, 1, len(seen.subsets)), [len(codes) for codes in seen.codes]))
     rows = features(seen, train, scale)
-    inverse = PosteriorInverse.of(cooccurrence(train, seen), scale, ridge)
+    inverse = PosteriorInverse.of(cooccurrence(train, seen), scale, ridge, 1.0)
     dense = np.linalg.inv(rows.T @ rows + ridge * np.eye(len(scale)))
     asked = features(seen, others, scale)
     expected = (asked**2).sum(axis=1) - ridge * np.einsum("ij,jk,ik->i", asked, dense, asked)
-    np.testing.assert_allclose(inverse.forms(seen.columns(others)), expected, atol=1e-9)
+    np.testing.assert_allclose(inverse.retention(seen.columns(others)), expected, atol=1e-9)
     solved = inverse.solve(seen.columns(train))
     np.testing.assert_allclose(solved, dense @ rows.T, atol=1e-9 / ridge)
 
@@ -52,8 +53,8 @@ def test_added_cells_correct_the_inverse(problem, at_once):
     def scale_of(seen):
         return np.sqrt(np.repeat(saliences[: len(seen.subsets)], [len(codes) for codes in seen.codes]))
 
-    inverse = PosteriorInverse.of(cooccurrence(train, seen), scale_of(seen), ridge)
-    forms = inverse.forms(seen.columns(rest))
+    inverse = PosteriorInverse.of(cooccurrence(train, seen), scale_of(seen), ridge, 1.0)
+    forms = inverse.retention(seen.columns(rest))
     for start in range(0, min(len(rest), 3 * at_once), at_once):
         added = rest[start : start + at_once]
         grown = seen.also_of(added)
@@ -67,11 +68,34 @@ def test_added_cells_correct_the_inverse(problem, at_once):
     np.testing.assert_allclose(forms[3 * at_once :], expected, atol=1e-8)
 
 
+@given(problems())
+def test_reference_coding_gives_the_same_retention(problem):
+    sizes, cells, n_train, order, ridge, rng = problem
+    order = min(order, 2)
+    train, others = cells[:n_train], cells[n_train:]
+    seen = Conjunctions.of(train, sizes, order=order, min_order=1)
+    salience = {subset: rng.uniform(0.1, 1) for subset in seen.subsets}
+    total = sum(salience.values())
+    scale = np.sqrt(np.repeat(list(salience.values()), [len(codes) for codes in seen.codes]))
+    counts, reference = cooccurrence(train, seen), ReferenceColumns(sizes, order)
+    expected = PosteriorInverse.of(counts, scale, ridge, total).retention(seen.columns(others))
+    gram = reference.gram(seen, counts, n_train)
+    design = np.zeros((n_train, reference.width + 1))
+    design[np.arange(n_train)[:, None], reference.columns(train)] = 1
+    assert np.array_equal(gram, (design.T @ design)[:-1, :-1])
+    memory = np.empty(gram.shape)
+    inverse = PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total, memory)
+    np.testing.assert_allclose(inverse.retention(reference.columns(others)), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("reference", [False, True], ids=["indicators", "reference"])
 @pytest.mark.parametrize("kept", [0, 2**30], ids=["from scratch", "kept"])
 @pytest.mark.parametrize("exact", [0, 3000], ids=["features", "kernel"])
-def test_growing_is_as_from_scratch(kept, exact, monkeypatch):
+def test_growing_is_as_from_scratch(kept, exact, reference, monkeypatch):
     monkeypatch.setattr(import_module("recombine.theory.retention"), "MAX_CELLS", exact)
     monkeypatch.setattr(growing_retention, "MAX_KEPT", kept)
+    if not reference:
+        monkeypatch.setattr(growing_retention, "MIN_SALIENCE", np.inf)
     rng, sizes = np.random.default_rng(1), (4, 3, 3)
     cells = np.indices(sizes).reshape(3, -1).T
     seen = rng.random(len(cells)) < 0.4
@@ -80,6 +104,8 @@ def test_growing_is_as_from_scratch(kept, exact, monkeypatch):
     counts = cooccurrence(cells[seen], shown)
     grown = GrowingRetention.of(kernels, cells[seen], cells[~seen], sizes, seen=shown, counts=counts)
     assert len(grown.inverses) == (2 if kept and not exact else 0)
+    if grown.inverses:
+        assert isinstance(grown.coding, ReferenceColumns if reference else Conjunctions)
     for n_added in (0, 1, 3):
         seen[rng.permutation(np.flatnonzero(~seen))[:n_added]] = True
         grown = grown.with_cells(cells[seen], cells[~seen])

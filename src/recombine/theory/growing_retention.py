@@ -11,13 +11,14 @@ from jaxtyping import Float, Int
 
 from recombine.spaces.cell_numbers import are_among
 from recombine.theory.conjunctions import Conjunctions
-from recombine.theory.overlap_kernels import OverlapKernel
+from recombine.theory.overlap_kernels import OverlapKernel, set_index
 from recombine.theory.posterior_inverse import (
     MAX_CORRECTIONS,
     PosteriorInverse,
     can_be_corrected,
     corrected,
 )
+from recombine.theory.reference_coding import ReferenceColumns
 from recombine.theory.retention import (
     BLOCK,
     MAX_COLUMNS,
@@ -29,6 +30,8 @@ from recombine.theory.retention import (
 )
 from recombine.theory.retention_update import MAX_ADDED, updated_retention
 
+MIN_SALIENCE = 1e-6
+"""Saliences below this share of a cell's similarity to itself are next to 0, which reference coding cannot have."""
 MAX_KEPT = 2**30
 """Bytes of inverses that are kept for updates; three kernels of 9,000 conjunctions take as much."""
 
@@ -40,8 +43,8 @@ class GrowingRetention:
     **Attributes:**
 
     - `values`: for each kernel, the retention of the unseen cells `targets`, as `recombine.theory.retention` has it.
-    - `seen`: the seen conjunctions that are the inverses' columns; `inverses`: empty for small tables, which are
-        updated without, and for very large ones.
+    - `coding`: what the inverses' columns are; `inverses`: empty for small tables, which are updated without, and for
+        very large ones.
     """
 
     kernels: Sequence[OverlapKernel]
@@ -49,7 +52,7 @@ class GrowingRetention:
     train: Int[np.ndarray, "train factors"]
     targets: Int[np.ndarray, "targets factors"]
     values: Sequence[Float[np.ndarray, " targets"]]
-    seen: Conjunctions | None = None
+    coding: Conjunctions | ReferenceColumns | None = None
     inverses: Sequence[PosteriorInverse] = ()
 
     @staticmethod
@@ -92,9 +95,9 @@ class GrowingRetention:
         ):
             values = retention(kernels, train, targets, sizes)
             return GrowingRetention(kernels, sizes, train, targets, values)
-        inverses = [PosteriorInverse.of(counts, scale, ridge) for scale, ridge, _ in plain]
-        values = retention_by_inverse(inverses, targets, seen, [total for *_, total in plain])
-        return GrowingRetention(kernels, sizes, train, targets, values, seen, inverses)
+        coding, inverses = _inverses(kernels, seen, counts, len(train))
+        values = retention_by_inverse(inverses, targets, coding)
+        return GrowingRetention(kernels, sizes, train, targets, values, coding, inverses)
 
     def with_cells(
         self, train: Int[np.ndarray, "train factors"], targets: Int[np.ndarray, "targets factors"]
@@ -108,36 +111,75 @@ class GrowingRetention:
         n_cells = prod(sizes)
         added = train[~are_among(codes[1], codes[0], n_cells)]
         kept = are_among(codes[2], codes[3], n_cells)
-        seen = None if self.seen is None else self.seen.also_of(added)
+        coding = self.coding.also_of(added) if isinstance(self.coding, Conjunctions) else self.coding
         if (
-            seen is None
+            coding is None
             or kept.sum() != len(targets)
-            or not self._can_correct(seen, len(train), len(targets), len(added))
+            or not self._can_correct(coding, len(train), len(targets), len(added))
         ):
             values = updated_retention(
                 self.kernels, self.values, self.train, self.targets, train, targets, sizes
             )
             return GrowingRetention(self.kernels, sizes, train, targets, values)
-        earlier = [values[kept] for values in self.values]
+        earlier, inverses = [values[kept] for values in self.values], list(self.inverses)
         if not len(added):
-            return GrowingRetention(self.kernels, sizes, train, targets, earlier, self.seen, self.inverses)
-        assert self.seen is not None
-        order = max(map(len, seen.subsets))
-        plain = [feature_weights(without_constant(kernel), seen, order) for kernel in self.kernels]
-        inverses = [
-            inverse.with_conjunctions(self.seen, seen, scale)
-            for inverse, (scale, *_) in zip(self.inverses, plain, strict=True)
-        ]
-        blocks = (seen.columns(targets[i : i + BLOCK]) for i in range(0, len(targets), BLOCK))
-        inverses, gains = corrected(inverses, seen.columns(added), blocks)
-        values = [old + gain / total for old, gain, (*_, total) in zip(earlier, gains, plain, strict=True)]
-        return GrowingRetention(self.kernels, sizes, train, targets, values, seen, inverses)
+            return GrowingRetention(self.kernels, sizes, train, targets, earlier, coding, inverses)
+        if isinstance(coding, Conjunctions) and isinstance(self.coding, Conjunctions):
+            order = max(map(len, coding.subsets))
+            scales = [feature_weights(without_constant(kernel), coding, order)[0] for kernel in self.kernels]
+            inverses = [
+                inverse.with_conjunctions(self.coding, coding, scale)
+                for inverse, scale in zip(inverses, scales, strict=True)
+            ]
+        blocks = (coding.columns(targets[i : i + BLOCK]) for i in range(0, len(targets), BLOCK))
+        inverses, gains = corrected(inverses, coding.columns(added), blocks)
+        values = [old + gain for old, gain in zip(earlier, gains, strict=True)]
+        return GrowingRetention(self.kernels, sizes, train, targets, values, coding, inverses)
 
-    def _can_correct(self, seen: Conjunctions, n_train: int, n_targets: int, n_added: int) -> bool:
-        order = max(map(len, seen.subsets))
-        return (
+    def _can_correct(
+        self, coding: Conjunctions | ReferenceColumns, n_train: int, n_targets: int, n_added: int
+    ) -> bool:
+        fits = True
+        if isinstance(coding, Conjunctions):
+            fits = max(map(len, coding.subsets)) == 1 or coding.starts[-1] <= MAX_COLUMNS
+        return bool(
             n_added <= MAX_ADDED
             and max(inverse.n_added for inverse in self.inverses) + n_added <= MAX_CORRECTIONS
             and uses_features(n_train, n_targets, self.sizes)
-            and (order == 1 or seen.starts[-1] <= MAX_COLUMNS)
+            and fits
         )
+
+
+def _inverses(
+    kernels: Sequence[OverlapKernel],
+    seen: Conjunctions,
+    counts: Float[np.ndarray, "columns columns"],
+    n_cells: int,
+) -> tuple[Conjunctions | ReferenceColumns, list[PosteriorInverse]]:
+    """One inverse for each kernel, and what their columns are: those of reference coding, if they are fewer."""
+    order, plain = max(map(len, seen.subsets)), [without_constant(kernel) for kernel in kernels]
+    weights = [feature_weights(kernel, seen, order) for kernel in plain]
+    reference = ReferenceColumns(seen.sizes, order)
+    saliences = [
+        {subset: float(kernel.salience[set_index(subset, kernel.factors)]) for subset in seen.subsets}
+        for kernel in plain
+    ]
+    all_conjunctions = sum(prod(seen.sizes[axis] for axis in subset) for subset in seen.subsets)
+    if (
+        reference.width < seen.starts[-1]
+        and all_conjunctions <= MAX_COLUMNS  # more training does not lead to a lower order
+        and all(
+            min(salience.values()) >= MIN_SALIENCE * total
+            for salience, (*_, total) in zip(saliences, weights, strict=True)
+        )
+    ):
+        gram = reference.gram(seen, counts, n_cells)
+        memory = np.empty(gram.shape)
+        inverses = [
+            PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total, memory)
+            for salience, (_, ridge, total) in zip(saliences, weights, strict=True)
+        ]
+        known = [inverse for inverse in inverses if inverse is not None]
+        if len(known) == len(inverses):
+            return reference, known
+    return seen, [PosteriorInverse.of(counts, *one) for one in weights]

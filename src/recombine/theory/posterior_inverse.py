@@ -8,15 +8,16 @@ A conjunction that was unseen before has no training cell, so its row of the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import linalg
 
-from recombine.theory.conjunctions import Conjunctions
+from recombine.theory.conjunctions import Conjunctions, Subset
 from recombine.theory.cooccurrence import is_dense
+from recombine.theory.reference_coding import ReferenceColumns
 
 MAX_CONDITION = 1e7
 """Largest entry over the ridge up to which corrections keep nine digits."""
@@ -30,56 +31,92 @@ class PosteriorInverse:
 
     **Attributes:**
 
-    - `scale` `(columns,)`: the weight of every seen conjunction; `ridge`: r.
+    - `scale` `(columns,)`: the weight of every column; `ridge`: r.
+    - `total`: the kernel of a cell with itself.
     - `triangle`: the lower triangle of the first inverse, column after column.
     - `first` `(columns,)`: the column of each conjunction in the first inverse; -1 if it was unseen then.
     - `corrections`: for each set of added cells, `U` and `(1 + A U)^-1`.
+    - `whole`: whether the columns hold unseen conjunctions as well (reference coding), and not only the seen ones.
     """
 
     scale: Float[np.ndarray, " columns"]
     ridge: float
+    total: float
     triangle: Float[np.ndarray, " entries"]
     first: Int[np.ndarray, " columns"]
     corrections: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    whole: bool = False
 
     @staticmethod
     def of(
-        counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
+        counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float, total: float
     ) -> PosteriorInverse:
-        """The inverse for conjunctions that occur together `counts` times.
+        """The inverse for seen conjunctions that occur together `counts` times.
 
         ```python
         >>> import numpy as np
         >>> from recombine.theory.posterior_inverse import PosteriorInverse
-        >>> PosteriorInverse.of(np.array([[3.0, 1.0], [1.0, 3.0]]), np.ones(2), 1.0).triangle * 15
+        >>> PosteriorInverse.of(np.array([[3.0, 1.0], [1.0, 3.0]]), np.ones(2), 1.0, 2.0).triangle * 15
         array([ 4., -1.,  4.])
 
         ```
         """
-        inverse = _lower_inverse(counts, scale, ridge)
-        triangle, _ = linalg.lapack.dtrttp(inverse, uplo="L")
-        return PosteriorInverse(scale, ridge, triangle, np.arange(len(scale)))
+        triangle = _lower_inverse(ridge_matrix(counts, scale, ridge))
+        if triangle is None:  # numerically singular
+            inverse = linalg.pinvh(ridge_matrix(counts, scale, ridge))
+            triangle, _ = linalg.lapack.dtrttp(inverse, uplo="L")
+        return PosteriorInverse(scale, ridge, total, triangle, np.arange(len(scale)))
+
+    @staticmethod
+    def in_reference_coding(
+        reference: ReferenceColumns,
+        gram: Float[np.ndarray, "n n"],
+        salience: Mapping[Subset, float],
+        ridge: float,
+        total: float,
+        memory: Float[np.ndarray, "n n"],
+    ) -> PosteriorInverse | None:
+        """The inverse in fewer columns, in which the prior is not diagonal; `None` if it is numerically singular.
+
+        **Arguments:**
+
+        - `gram`: `reference.gram` of the training cells.
+        - `salience`: by set of factors, above 0.
+        - `memory`: is overwritten, so that several kernels can use it in turn.
+        """
+        memory[...] = gram
+        reference.add_norm(memory, salience, ridge)
+        triangle = _lower_inverse(memory)
+        if triangle is None:
+            return None
+        ones = np.ones(len(gram))
+        return PosteriorInverse(ones, ridge, total, triangle, np.arange(len(gram)), whole=True)
 
     @property
     def n_added(self) -> int:
         """The number of cells that were added since the first inverse."""
         return sum(len(small) for _, small in self.corrections)
 
-    def forms(self, columns: Int[np.ndarray, "rows subsets"]) -> Float[np.ndarray, " rows"]:
-        """`phi' phi - r phi' X phi` for cells given by their columns; -1 for conjunctions that are unseen.
+    def retention(self, columns: Int[np.ndarray, "rows subsets"]) -> Float[np.ndarray, " rows"]:
+        """1 minus the relative posterior variance of cells given by their columns; -1 where they have no column.
 
         Only for an inverse without corrections.
         """
-        n = len(self.scale)
         weights = np.append(self.scale, 0.0)[columns]
+        prior = self.total if self.whole else (weights**2).sum(axis=1)
+        return (prior - self.ridge * self._forms(columns, weights)) / self.total
+
+    def _forms(self, columns: np.ndarray, weights: np.ndarray) -> Float[np.ndarray, " rows"]:
+        """`phi' X phi`."""
+        n = len(self.scale)
         if is_dense(columns.shape[1], n):
             rows = np.zeros((len(columns), n + 1))
             rows[np.arange(len(columns))[:, None], columns] = weights
             product = rows[:, :-1] @ self._full()
-            return (weights**2).sum(axis=1) - self.ridge * (product * rows[:, :-1]).sum(axis=1)
+            return (product * rows[:, :-1]).sum(axis=1)
         starts = self._starts()
-        # Columns of later sets of factors are larger, so an entry (later, earlier) is in the lower triangle. Unseen
-        # conjunctions have weight 0, so any entry in the triangle will do: the last row.
+        # Columns of later sets of factors are larger, so an entry (later, earlier) is in the lower triangle. Where a
+        # cell has no column, its weight is 0, so any entry in the triangle will do: the last row.
         later = np.where(columns < 0, n - 1, columns)
         begins = starts[np.where(columns < 0, 0, columns)]
         form = np.zeros(len(columns))
@@ -89,15 +126,17 @@ class PosteriorInverse:
             if position:
                 entries = self.triangle[begins[:, :position] + later[:, position, None]]
                 form += 2 * weights[:, position] * np.einsum("ij,ij->i", entries, weights[:, :position])
-        return (weights**2).sum(axis=1) - self.ridge * form
+        return form
 
     def solve(self, columns: Int[np.ndarray, "cells subsets"]) -> Float[np.ndarray, "columns cells"]:
-        """`X phi` for cells given by their columns, all of them seen."""
-        weights = self.scale[columns]
+        """`X phi` for cells given by their columns."""
+        weights = np.append(self.scale, 0.0)[columns]
         product = np.zeros((len(self.scale), len(columns)))
         known = np.flatnonzero(self.first >= 0)
         for cell in range(len(columns)):
             for column, weight in zip(columns[cell].tolist(), weights[cell].tolist(), strict=True):
+                if column < 0:
+                    continue
                 if self.first[column] < 0:
                     product[column, cell] += weight / self.ridge
                 else:
@@ -126,16 +165,16 @@ class PosteriorInverse:
             more = np.zeros((len(scale), left.shape[1]))
             more[moved] = left
             corrections.append((more, small))
-        return PosteriorInverse(scale, self.ridge, self.triangle, first, tuple(corrections))
+        return replace(self, scale=scale, first=first, corrections=tuple(corrections))
 
     def with_cells(
         self, columns: Int[np.ndarray, "cells subsets"], solution: Float[np.ndarray, "columns cells"]
     ) -> PosteriorInverse:
         """The inverse with these cells in training; `solution` is `solve(columns)`."""
-        along = np.einsum("csj,cs->cj", solution[columns], self.scale[columns])  # A U
+        weights = np.append(self.scale, 0.0)[columns]
+        along = np.einsum("csj,cs->cj", solution[columns], weights)  # A U
         small = np.linalg.inv(np.eye(len(columns)) + (along + along.T) / 2)
-        corrections = (*self.corrections, (solution, small))
-        return PosteriorInverse(self.scale, self.ridge, self.triangle, self.first, corrections)
+        return replace(self, corrections=(*self.corrections, (solution, small)))
 
     def _width(self) -> int:
         return int((np.sqrt(8.0 * len(self.triangle) + 1) - 1) / 2 + 0.5)
@@ -176,7 +215,7 @@ def corrected(
     added: Int[np.ndarray, "added subsets"],
     targets: Iterable[Int[np.ndarray, "targets subsets"]],
 ) -> tuple[list[PosteriorInverse], list[Float[np.ndarray, " targets"]]]:
-    """Inverses with some cells in training, and by how much `phi' phi - r phi' X phi` grows at other cells.
+    """Inverses with some cells in training, and by how much the retention of other cells grows.
 
     **Arguments:**
 
@@ -195,16 +234,16 @@ def corrected(
             across = np.zeros((len(block), len(added)))
             for column in block.T:
                 across += weights[position][column]
-            gains[position].append(inverse.ridge * ((across @ smalls[position]) * across).sum(axis=1))
+            gain = ((across @ smalls[position]) * across).sum(axis=1)
+            gains[position].append(inverse.ridge / inverse.total * gain)
     return after, [np.concatenate(one) if one else np.zeros(0) for one in gains]
 
 
-def _lower_inverse(
-    counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
-) -> Float[np.ndarray, "n n"]:
-    """The lower triangle of the inverse of `ridge_matrix`, in the matrix's memory: a second one may not fit."""
-    factor, failed = linalg.lapack.dpotrf(ridge_matrix(counts, scale, ridge).T, lower=1, overwrite_a=1)
-    if failed:  # numerically singular
-        return linalg.pinvh(ridge_matrix(counts, scale, ridge))
+def _lower_inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, " entries"] | None:
+    """The lower triangle of the inverse, column after column, computed in the matrix's memory; `None` if singular."""
+    factor, failed = linalg.lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+    if failed:
+        return None
     inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    return inverse
+    triangle, _ = linalg.lapack.dtrttp(inverse, uplo="L")
+    return triangle

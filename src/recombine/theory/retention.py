@@ -23,6 +23,7 @@ from recombine.theory.conjunctions import Conjunctions
 from recombine.theory.cooccurrence import cooccurrence
 from recombine.theory.overlap_kernels import OverlapKernel, set_index
 from recombine.theory.posterior_inverse import PosteriorInverse
+from recombine.theory.reference_coding import ReferenceColumns
 
 MAX_CELLS = 3000
 """Largest number of training cells for the exact kernel: its inverse takes the cube of this."""
@@ -73,8 +74,8 @@ def retention(
     values = []
     for kernel in kernels:  # one inverse at a time
         scale, ridge, total = feature_weights(kernel, seen, order)
-        inverse = PosteriorInverse.of(counts, scale, ridge)
-        values += retention_by_inverse([inverse], targets, seen, [total])
+        inverse = PosteriorInverse.of(counts, scale, ridge, total)
+        values += retention_by_inverse([inverse], targets, seen)
     return values
 
 
@@ -109,8 +110,7 @@ def _from_kernel(
 def retention_by_inverse(
     inverses: Sequence[PosteriorInverse],
     targets: Int[np.ndarray, "targets factors"],
-    seen: Conjunctions,
-    totals: Sequence[float],
+    coding: Conjunctions | ReferenceColumns,
 ) -> list[Float[np.ndarray, " targets"]]:
     """The same in the space of conjunctions: `phi' phi - r phi' (Phi' Phi + r)^-1 phi`, with ridge r.
 
@@ -120,13 +120,13 @@ def retention_by_inverse(
 
     **Arguments:**
 
-    - `totals`: for each inverse, the kernel of a cell with itself; see `feature_weights`.
+    - `coding`: what the inverses' columns are.
     """
     values = [np.empty(len(targets)) for _ in inverses]
     for start in range(0, len(targets), BLOCK):
-        columns = seen.columns(targets[start : start + BLOCK])
-        for one, inverse, total in zip(values, inverses, totals, strict=True):
-            one[start : start + BLOCK] = inverse.forms(columns) / total
+        columns = coding.columns(targets[start : start + BLOCK])
+        for one, inverse in zip(values, inverses, strict=True):
+            one[start : start + BLOCK] = inverse.retention(columns)
     return values
 
 

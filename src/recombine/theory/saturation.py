@@ -11,15 +11,15 @@ its diagonal is lowered by more than all rounding errors together, the columns a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, combinations
 from math import prod
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import linalg
 
-from recombine.theory.conjunctions import Conjunctions, Subset, subsets
+from recombine.theory.conjunctions import Conjunctions, Subset
 from recombine.theory.elimination import PRIMES, Echelon
+from recombine.theory.reference_coding import ReferenceColumns
 
 MIN_WIDTH = 1000
 """Smaller designs are eliminated at once."""
@@ -27,6 +27,8 @@ MIN_CELLS_PER_EFFECT = 10
 """Training cells for each effect from which saturation is likely enough to be tried."""
 MAX_UNSEEN = 1000
 """Most conjunctions without training cells for which it is tried."""
+BLOCK = 512
+"""Rows of the Gram matrix that are computed together."""
 MARGIN = 1e-7
 """What the diagonal, scaled to 1, is lowered by: far above the rounding errors of 10,000 columns, 10^-8."""
 
@@ -62,7 +64,7 @@ def saturated_row_space(
 
     ```
     """
-    columns = _ReferenceColumns(seen.sizes, order)
+    columns = ReferenceColumns(seen.sizes, order)
     unseen = _unseen(seen, order)
     if unseen is None:
         return None
@@ -76,44 +78,6 @@ def saturated_row_space(
     space.pivots, space.free = null.free, null.pivots[ordered]
     space.tails = np.mod(-null.tails[ordered].T, null.prime)
     return space
-
-
-class _ReferenceColumns:
-    """The columns of reference coding: one for every conjunction of levels other than each factor's first."""
-
-    def __init__(self, sizes: Sequence[int], order: int) -> None:
-        self.sizes, self.subsets = tuple(sizes), subsets(len(sizes), order)
-        widths = [prod(self.sizes[axis] - 1 for axis in subset) for subset in self.subsets]
-        self.starts = dict(zip(self.subsets, np.cumsum([0, *widths[:-1]]).tolist(), strict=True))
-        self.width = sum(widths)
-
-    def indicator(self, subset: Subset, levels: Sequence[int]) -> Float[np.ndarray, " width"]:
-        """The function that is 1 where a cell has these levels: a first level is 1 minus all the others."""
-        row = np.zeros(self.width)
-        first = [axis for axis, level in zip(subset, levels, strict=True) if level == 0]
-        other = {axis: level for axis, level in zip(subset, levels, strict=True) if level}
-        for replaced in chain.from_iterable(combinations(first, k) for k in range(len(first) + 1)):
-            axes = tuple(sorted({*other, *replaced}))
-            code = np.zeros(1, dtype=np.int64)
-            for axis in axes:
-                size = self.sizes[axis] - 1
-                step = np.array([other[axis] - 1]) if axis in other else np.arange(size)
-                code = (code[:, None] * size + step).ravel()
-            row[self.starts[axes] + code] = (-1.0) ** len(replaced)
-        return row
-
-    def conjunctions(self, seen: Conjunctions) -> Int[np.ndarray, " width"]:
-        """For every column its conjunction's column among the seen ones; -1 for the constant and for unseen ones."""
-        columns = np.full(self.width, -1)
-        for subset, codes, start in zip(seen.subsets, seen.codes, seen.starts[:-1], strict=True):
-            if subset not in self.starts:
-                continue
-            levels = np.unravel_index(codes, [self.sizes[axis] for axis in subset])
-            own, code = np.all([level > 0 for level in levels], axis=0), np.zeros(len(codes), dtype=np.int64)
-            for axis, level in zip(subset, levels, strict=True):
-                code = code * (self.sizes[axis] - 1) + level - 1
-            columns[self.starts[subset] + code[own]] = start + np.flatnonzero(own)
-        return columns
 
 
 def _unseen(seen: Conjunctions, order: int) -> list[tuple[Subset, Sequence[int]]] | None:
@@ -131,7 +95,7 @@ def _unseen(seen: Conjunctions, order: int) -> list[tuple[Subset, Sequence[int]]
 
 
 def _independent(
-    columns: _ReferenceColumns,
+    columns: ReferenceColumns,
     kept: Int[np.ndarray, " kept"],
     seen: Conjunctions,
     counts: Float[np.ndarray, "columns columns"],
@@ -142,14 +106,17 @@ def _independent(
     chosen, constant = conjunction[conjunction >= 0], int(0 in kept)
     if len(chosen) + constant < len(kept):
         return False  # a column is 0 on all cells
+    diagonal = counts.diagonal()[chosen].astype(np.float64)
+    scale = 1 / np.sqrt(np.append(float(n_cells), diagonal) if constant else diagonal)
     gram = np.empty((len(kept),) * 2)
-    gram[constant:, constant:] = counts[np.ix_(chosen, chosen)]
     if constant:  # the first column, which all cells have
-        gram[0, 0] = n_cells
-        gram[0, 1:] = gram[1:, 0] = counts.diagonal()[chosen]
-    scale = 1 / np.sqrt(gram.diagonal())
-    gram *= scale
-    gram *= scale[:, None]
+        gram[0, 1:] = diagonal * scale[1:] * scale[0]
+    for start in range(0, len(chosen), BLOCK):  # the upper triangle, in blocks
+        part = counts[chosen[start : start + BLOCK]].take(chosen[start:], axis=1)
+        rows, columns = scale[constant + start :][: len(part)], scale[constant + start :]
+        np.multiply(
+            part, rows[:, None] * columns, out=gram[constant + start :, constant + start :][: len(part)]
+        )
     gram[np.diag_indices_from(gram)] = 1 - max(MARGIN, 4 * np.finfo(float).eps * (len(gram) + 2) ** 2)
     _, failed = linalg.lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)
     return not failed
