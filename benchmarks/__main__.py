@@ -8,6 +8,7 @@
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
     python -m benchmarks audit            audits of a hundred thousand rows: time and memory, 2 minutes
     python -m benchmarks planted          audits of models whose behaviour was planted: what is found, what is missed
+    python -m benchmarks zoo              audits of models trained by sklearn, PyTorch and JAX, 50 kinds by 10 seeds
     python -m benchmarks reuse            networks whose finetuning regime is known: what the report says, 5 minutes
     python -m benchmarks reuse-speed      that report on 5000 inputs and 20 layers of 2048 units: time and memory
     python -m benchmarks diagonal         diagonal networks: steps vs PyTorch, dual programme, curves of the theory
@@ -46,6 +47,7 @@ def main() -> None:
             "second-opinion",
             "audit",
             "planted",
+            "zoo",
             "reuse",
             "reuse-speed",
             "diagonal",
@@ -62,22 +64,48 @@ def main() -> None:
         help="small, wide, mlp, cnn, render, seeds, winograd; of modularity: steps, regimes; of interaction: lines, "
         "sprites, probes; of study: names of studies; of second-opinion: 'no penalty', 'both penalties'",
     )
-    parser.add_argument("--seeds", type=int, nargs="+", default=[42, 0, 1], help="of the second opinion")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        nargs="+",
+        help="of the second opinion (default 42 0 1); of the zoo: how many of every kind (default 10)",
+    )
     parser.add_argument("--epochs", type=int, default=300, help="of the second opinion")
-    parser.add_argument("--seed-offset", type=int, default=0, help="of planted models and of reuse")
+    parser.add_argument(
+        "--seed-offset", type=int, default=0, help="of planted models, of the zoo and of reuse"
+    )
     parser.add_argument("--designs", type=int, default=12, help="networks before finetuning, of reuse")
     parser.add_argument("--per-kind", type=int, default=40, help="planted models of every kind (default 40)")
+    parser.add_argument("--kinds", metavar="A,B", help="of the zoo (default: all)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes of the zoo, with one thread each")
+    parser.add_argument(
+        "--cache", type=Path, metavar="DIR", help="keep what training the zoo gave, for the next time"
+    )
+    parser.add_argument(
+        "--stability",
+        type=int,
+        default=2,
+        help="seeds of every kind of the zoo audited with eight resampling seeds more",
+    )
+    parser.add_argument(
+        "--no-follow", action="store_true", help="do not try the remedies that audits of the zoo offer"
+    )
     options = parser.parse_args()
     if options.what == "second-opinion":
         from benchmarks.second_opinion import WEIGHTS, render_nets
 
         arms = [name for name in WEIGHTS if options.only is None or name in options.only]
-        print(render_nets(options.seeds, options.epochs, arms))
+        print(render_nets(options.seeds or [42, 0, 1], options.epochs, arms))
         return
     if options.what == "planted":
         from benchmarks.planted import confusion
 
         print(confusion(options.per_kind, options.seed_offset))
+        return
+    if options.what == "zoo":
+        from benchmarks.zoo.command import zoo
+
+        zoo(options)
         return
     if options.what == "reuse":
         from benchmarks.reuse import confusion as regimes

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from recombine.auditing.cells import Cells, gather
+from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.findings import FINDINGS, AuditEvidence
 from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
-from recombine.auditing.outputs import Outputs
+from recombine.auditing.outputs import Outputs, measured_by
 from recombine.auditing.part_scores import score_parts
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
+from recombine.auditing.refits import Refits, refit_models
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
-from recombine.auditing.row_scores import without_outputs
+from recombine.auditing.row_scores import NO_FORECAST, without_outputs
 from recombine.auditing.rules import RULES
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
 from recombine.auditing.score_measures import is_ranked, measure_scores
@@ -51,6 +52,9 @@ def audit(
     slots: int | Sequence[Sequence[int]] | None = None,
     output: str | int | None = None,
     kind: Kind | None = None,
+    metric: str | Callable[..., Any] | None = None,
+    weigh: Weighting = "cells",
+    slices: Sequence[str] | Mapping[str, Any] = (),
     classes: Sequence[Any] | None = None,
     bins: Mapping[str, int | str] | str | None = None,
     missing: str = "error",
@@ -88,6 +92,11 @@ def audit(
     - `output`: which of several outputs of the model is its prediction, by name or number.
     - `kind`: `"regression"` or `"classification"`; default: inferred from the values. `classes`: the labels that
         columns of scores stand for.
+    - `metric`: what an error is: `"squared"` (default), `"absolute"`, `"relative"` (to the target), `"log"` (squares of
+        differences of logarithms), or a function of targets and predictions that returns an error for every row.
+    - `weigh`: `"cells"` if every cell counts once, `"rows"` if cells count by their rows.
+    - `slices`: further columns that may separate right from wrong cells, such as the camera or the country: names of
+        columns of the table, or arrays by name.
     - `bins`: for factors that are real numbers, the number of ranges into which they are cut: `{"weight": 4}`,
         `{"weight": "auto"}` for the cube root of the number of rows, or `"auto"` for all of them.
     - `missing`: what a factor without a value in some row is: an `"error"`, or a `"level"` of its own.
@@ -143,6 +152,8 @@ def audit(
         layers=layers,
         output=output,
         kind=kind,
+        metric=metric,
+        weigh=weigh,
         classes=classes,
         unordered=unordered,
         batch=batch,
@@ -161,6 +172,7 @@ def audit(
         target=target,
         prediction=prediction,
         inputs=inputs,
+        slices=slices,
         bins=bins,
         missing=missing,
         text=scoring is not None,
@@ -182,41 +194,45 @@ def audit(
             answers = read_text(data.table, data.target, predictions, scoring, parts)
             raw = answers.outputs
         else:
+            numbers = "regression" if isinstance(metric, str) and kind is None else kind
             first = predictions[:, 0] if is_ranked(predictions) else predictions
-            raw = read_outputs(data.target, first, kind=kind, classes=classes, columns=data.score_names)
+            raw = read_outputs(data.target, first, kind=numbers, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
-            before = score(gather(data.table, raw), raw.measure, seed=seed)
-            as_given = (before.seen, before.unseen)
+            unconverted = score(gather(data.table, measured_by(raw, metric), weigh), seed=seed)
+            as_given = (unconverted.seen, unconverted.unseen)
             notes.append(f"predictions are {units} and were converted to the units of the targets")
+        outputs = measured_by(outputs, metric)
         notes += outputs.notes
         if data.prediction is not None and model is not None:
             notes.append(
                 "the predictions that were passed are audited; the model was run only to read its layers"
             )
-    cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
+    cells = gather(data.table, outputs, weigh) if outputs is not None else _cells_without_predictions(data)
     by_row = None if answers is None else answers.row_scores
     if by_row is not None:
         cells = by_row.cells(cells, data.table)
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output, calibration = OutputScores(), None
+    by_output, refits, calibration = OutputScores(), Refits(), None
     top: tuple[TopK, ...] = ()
     if outputs is not None:
         tell("comparing predictions", 0.0)
         assert predictions is not None
         calibration, top = measure_scores(data.table, cells, outputs, predictions, ranks, seed=seed)
-        by_output = score_outputs(data.table, outputs, data.score_names, seed=seed)
+        by_output = score_outputs(data, outputs, weigh, seed=seed)
         if by_output.only_some_fail:
             outputs = some_outputs(outputs, by_output.failing)
-            cells = gather(data.table, outputs)
-        scores = score(cells, outputs.measure, seed=seed)
-        scores = scores if by_row is None else by_row.judged(scores)
+            cells = gather(data.table, outputs, weigh)
+        refits = refits if by_row is not None else refit_models(cells, data.table.space.names, seed=seed)
+        scores = score(cells, refits, seed=seed)
+        scores = scores if by_row is None else by_row.judged(scores, cells, seed=seed)
     evidence = AuditEvidence(
         data,
         cells,
         scores,
+        refits,
         run,
         has_model=model is not None,
         layers=measured,
@@ -230,8 +246,10 @@ def audit(
     findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
     findings = findings if by_row is None else without_outputs(findings)
     tell("forecasting from the split", 0.0)
-    label = None if by_row is not None else _one_target(data, outputs)
-    expected = forecast(data.table, cells, label, has_predictions=outputs is not None)
+    expected: SplitForecast | str = NO_FORECAST
+    if by_row is None:
+        target_of_row = _one_target(data, outputs)
+        expected = forecast(data.table, cells, target_of_row, has_predictions=outputs is not None)
     if isinstance(expected, SplitForecast) and len(expected.retention):
         findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(
@@ -245,6 +263,8 @@ def audit(
         outputs=outputs,
         by_cell=cells,
         scores=scores,
+        refits=refits,
+        conditions=evidence.conditions,
         by_output=by_output,
         units=units,
         as_given=as_given,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from recombine.auditing.error_measure import MEASURES
 from recombine.auditing.score_measures import ranked_lists
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
 from recombine.data.array_files import read_arrays
@@ -37,6 +38,7 @@ class AuditInputs:
 
     - `score_names`: the names of several columns of predictions.
     - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
+    - `slices`: `(rows,)` the values of further columns that may separate right from wrong cells.
     """
 
     table: Observations
@@ -45,6 +47,7 @@ class AuditInputs:
     inputs: Any
     score_names: tuple[str, ...]
     numbers: Mapping[str, Float[np.ndarray, " rows"]]
+    slices: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ def read_audit_inputs(
     target: Any = None,
     prediction: Any = None,
     inputs: Any = None,
+    slices: Any = (),
     bins: Mapping[str, int | str] | str | None = None,
     missing: str = "error",
     text: bool = False,
@@ -74,6 +78,7 @@ def read_audit_inputs(
 
     - `table`, `factors`, `seen`, `bins`, `missing`: as `recombine.spaces.observations.observe` takes them.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
+    - `slices`: names of columns, or arrays by name.
     - `text`: whether targets and predictions are free text, which is read as it was written.
     """
     if factors is None:
@@ -98,7 +103,10 @@ def read_audit_inputs(
             if field != "inputs" and isinstance(values, list | tuple)
         }
     asked = {field: _unless_labels(values, table) for field, values in asked.items()}
-    needed = {name: field for field, values in asked.items() for name in _names(values)}
+    if not isinstance(slices, Mapping):
+        slices = {name: name for name in column_names("slices", slices)}
+    sliced = {column: "slices" for column in slices.values() if isinstance(column, str)}
+    needed = sliced | {name: field for field, values in asked.items() for name in _names(values)}
     source = read_table(table, dict.fromkeys(factors, "factors") | needed)
     clash = [name for field in ("target", "prediction") for name in _names(asked[field]) if name in factors]
     if clash:
@@ -121,6 +129,7 @@ def read_audit_inputs(
         _model_inputs(source, asked["inputs"]),
         _names(asked["prediction"]),
         numbers,
+        _slices(source, slices, rows),
     )
 
 
@@ -129,6 +138,8 @@ def check_options(
     layers: Any,
     output: Any,
     kind: Any,
+    metric: Any,
+    weigh: Any,
     classes: Any,
     unordered: Any,
     batch: Any,
@@ -141,6 +152,9 @@ def check_options(
     """Refuses arguments of `audit` that are of the wrong type, before anything is read."""
     if kind is not None:
         check_choice("kind", kind, ("regression", "classification"))
+    if metric is not None and not callable(metric):
+        check_choice("metric", metric, tuple(MEASURES))
+    check_choice("weigh", weigh, ("cells", "rows"))
     if isinstance(output, bool) or not isinstance(output, str | int | np.integer | None):
         raise InputError("output", shown(output), "the name or the number of an output")
     if batch is not None:
@@ -237,6 +251,20 @@ def _values(table: DataTable, field: str, values: Any, rows: int, *, text: bool 
     if any(column.dtype == object for column in columns):
         raise InputError(field, list(names), "columns of numbers, if there are several")
     return np.stack(columns, axis=1)
+
+
+def _slices(table: DataTable, slices: Mapping[Any, Any], rows: int) -> dict[str, np.ndarray]:
+    """Columns by name as arrays; arrays as they are, if they have the table's rows."""
+    values = {}
+    for name, column in slices.items():
+        if not isinstance(name, str):
+            raise InputError("slices", shown(name), "names of columns, or arrays by name")
+        array = _values(table, "slices", column, rows)
+        if array is None or array.ndim != 1:
+            got = None if array is None else f"shape {array.shape}"
+            raise InputError("slices", got, "one value for every row")
+        values[name] = array
+    return values
 
 
 def _texts(field: str, table: DataTable, names: Sequence[str], values: Any, rows: int) -> np.ndarray:

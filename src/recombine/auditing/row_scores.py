@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from recombine.auditing.cells import Cells, means_by_cell
+from recombine.auditing.cells import Cells
 from recombine.auditing.counted_rows import CountedRows
+from recombine.auditing.error_measure import ErrorMeasure
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.scores import Scores
 from recombine.auditing.text_labels import excerpt
+from recombine.auditing.thresholds import RESAMPLES
 from recombine.errors import InputError
+from recombine.intervals import Resampler
 
 if TYPE_CHECKING:
     from recombine.auditing.findings import Finding
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 NEED_OUTPUTS = ("shortcut", "memorisation_leak", "superposition", "additive_only")
 """Findings that look for a rule in the outputs."""
 NOT_APPLICABLE = "Needs labels or quantities; here every row has only a score."
+NO_FORECAST = (
+    "There is no forecast from the split: it needs labels or quantities, and here every row has only a score."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,30 +53,31 @@ class RowScores:
 
     @property
     def outputs(self) -> Outputs:
-        """Scores as a quantity that should be 1."""
+        """Scores as a quantity that should be 1; the error of a row is 1 - score."""
         right = np.ones((len(self.scores), 1))
-        return Outputs("regression", right, self.scores[:, None], self.known, (), (), ())
+        measure = ErrorMeasure("function", self.measure, _shortfall, lambda targets: targets.mean(axis=0))
+        return Outputs("regression", right, self.scores[:, None], self.known, (), (), (), measure)
 
     def cells(self, cells: Cells, table: Observations) -> Cells:
-        """Cells whose errors are 1 - score."""
-        rows = CountedRows.of(table, cells, self.known)
-        of_model, of_constant = (
-            means_by_cell(1 - scores[:, None], rows.cell_index, len(cells.cells), rows.counted)[:, 0]
-            for scores in (self.scores, self.constant)
-        )
-        return replace(
-            cells,
-            error=of_model,
-            error_of_constant=of_constant,
-            excess=of_model,
-            excess_of_constant=of_constant,
-            scatter=np.where(np.isfinite(of_model), 0.0, np.nan),
-        )
+        """Cells in which a constant has the errors of a constant answer."""
+        constant = CountedRows.of(table, cells, self.known).means(1 - self.constant[:, None])[:, 0]
+        # A score already says how right an answer is, so there is no noise in targets to look for.
+        return replace(cells, error_of_constant=constant, excess_of_constant=constant, replicated=True)
 
-    def judged(self, scores: Scores) -> Scores:
+    def judged(self, scores: Scores, cells: Cells, *, seed: int = 0) -> Scores:
         """Scores with the one baseline that can be scored here."""
-        kept = {name: one for name, one in scores.baselines.items() if name == "constant"}
-        return replace(scores, measure=self.measure, baselines=kept)
+        outside = cells.outside
+        if not len(outside):
+            return scores
+        values, weights = cells.error_of_constant[outside], cells.weights[outside]
+        sampler = Resampler((len(outside),), RESAMPLES, seed)
+        draws = sampler.means(0, values * weights) / np.maximum(sampler.means(0, weights), 1e-300)
+        constant = sampler.estimate(float(np.average(values, weights=weights)), draws, [0])
+        return replace(scores, baselines={"constant": constant})
+
+
+def _shortfall(targets: np.ndarray, predictions: np.ndarray) -> Float[np.ndarray, " rows"]:
+    return np.maximum(targets - predictions, 0.0)[:, 0]
 
 
 def without_outputs(findings: dict[str, Finding]) -> dict[str, Finding]:
