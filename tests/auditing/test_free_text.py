@@ -345,3 +345,20 @@ def test_the_command_reads_text_and_synonyms():
 def test_the_command_refuses_in_a_line(more):
     result = run(*more)
     assert result.exit_code == 2 or isinstance(result.exception, InputError)
+
+
+def test_targets_of_whole_combinations_are_noted():
+    table = scenes()
+    report = audit(table, target=targets(table), prediction=sentences(table), text="contains", **SETTINGS)
+    assert any("training has none of the targets of unseen combinations" in note for note in report.notes)
+    shapes = audit(table, target=table["shape"], prediction=table["shape"], text=True, **SETTINGS)
+    assert not any("training has none" in note for note in shapes.notes)
+
+
+@pytest.mark.parametrize("metric", ["absolute", lambda target, prediction: np.zeros(len(target))])
+def test_scores_of_answers_are_the_metric(metric):
+    table = scenes()
+    with pytest.raises(InputError, match="1 - score"):
+        audit(
+            table, target=targets(table), prediction=sentences(table), text=overlap, metric=metric, **SETTINGS
+        )

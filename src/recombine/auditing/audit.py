@@ -193,6 +193,10 @@ def audit(
         if scoring is not None:
             answers = read_text(data.table, data.target, predictions, scoring, parts)
             raw = answers.outputs
+            if answers.row_scores is not None and metric is not None:
+                raise InputError(
+                    "metric", _shown(metric), "none next to scores of answers: the error is 1 - score"
+                )
         else:
             numbers = "regression" if isinstance(metric, str) and kind is None else kind
             first = predictions[:, 0] if is_ranked(predictions) else predictions

@@ -73,6 +73,7 @@ def read_text(
     if targets is not None and not callable(scoring.match):
         labels = text_labels(targets, answers, scoring)
         outputs = _labels(labels.targets, labels.predictions, labels.classes, labels.notes)
+        outputs = _with_note_on_new_targets(outputs, table)
         return TextReading(outputs, None, tuple(targets), tuple(answers), said)
     if targets is not None:
         assert callable(scoring.match)
@@ -106,13 +107,27 @@ def _all_parts_right(
     if len(classes) < MAX_CLASSES:
         if not named.all():
             classes.append(OTHER)
-        outputs = _labels(targets, predictions, classes, notes)
+        outputs = _with_note_on_new_targets(_labels(targets, predictions, classes, notes), table)
         return TextReading(outputs, None, tuple(targets), tuple(answers), said)
     right = (said.right == 1).all(axis=1)
     commonest = commonest_target(targets, table.seen)
     constant = np.array([text == commonest for text in targets])
     rows = RowScores(right.astype(float), constant.astype(float), known, "share of answers with a wrong part")
     return TextReading(replace(rows.outputs, notes=notes), rows, tuple(targets), tuple(answers), said)
+
+
+def _with_note_on_new_targets(outputs: Outputs, table: Observations) -> Outputs:
+    """Says so if training has none of the targets of unseen cells, as with a target for every combination."""
+    classes = outputs.targets.argmax(axis=1)
+    seen_cell = np.isin(table.codes, np.unique(table.codes[table.seen]))
+    trained, asked = (np.unique(classes[outputs.known & rows]) for rows in (table.seen, ~seen_cell))
+    if not len(asked) or np.isin(asked, trained).any():
+        return outputs
+    note = (
+        "training has none of the targets of unseen combinations, so simple models of whole answers (a constant, the "
+        "nearest seen cell, sums) are always wrong there; that says nothing about the parts of an answer"
+    )
+    return replace(outputs, notes=(*outputs.notes, note))
 
 
 def _labels(
