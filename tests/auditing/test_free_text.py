@@ -247,6 +247,7 @@ def test_scores_of_a_function_are_errors_and_need_no_labels():
         assert not report.finding(id).applicable
         assert "only a score" in report.finding(id).explanation
     assert "Scores of rows cannot show why" in report.verdict
+    assert any("scored by overlap" in note for note in report.notes)
     assert "n/a" in str(report)
     assert report.to_dict()["errors"]["unseen"]["estimate"] == 0.5
 
