@@ -6,7 +6,7 @@
     python -m benchmarks study            headlines of the studies from an empty store: minutes, share of compilation
     python -m benchmarks advise           advice on up to a million rows, vs a dense rank, 8 minutes
     python -m benchmarks second-opinion   render nets by PyTorch alone: how far do seeds differ? 2 minutes a net
-    python -m benchmarks audit            audits of a hundred thousand rows: time and memory, 2 minutes
+    python -m benchmarks audit            audits of many rows, cells and classes: time and memory, 2 minutes
     python -m benchmarks planted          audits of models whose behaviour was planted: what is found, what is missed
     python -m benchmarks zoo              audits of models trained by sklearn, PyTorch and JAX, 50 kinds by 10 seeds
     python -m benchmarks reuse            networks whose finetuning regime is known: what the report says, 5 minutes

@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import inspect
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALL = {
     "add_cells": {},
+    "compare_models": {},
     "interaction_of_a_decoder": {"samples": 10},
     "modularity_report": {},
     "demo": {"n": 8, "steps": 2, "width": 4, "seeds": (0,)},
@@ -93,10 +95,34 @@ def test_readme_shows_what_the_command_prints(name, monkeypatch):
 
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    command, printed = re.search(
-        rf"```bash\nrecombine ({name} .*?)\n```\n\n```text\n(.*?)```", README, re.DOTALL
-    ).groups()
-    assert CliRunner().invoke(app, command.split()).output.startswith(printed)
+    shown = re.findall(rf"```bash\nrecombine ({name} [^`]*?)\n```\n\n```text\n(.*?)```", README, re.DOTALL)
+    assert shown
+    for command, printed in shown:
+        words = shlex.split(command.replace("\\\n", " "))
+        assert CliRunner().invoke(app, words).stdout.startswith(printed)
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("github-action.yml", r"run: >-\n( +recombine .*?)\n      - "),
+        ("pre-commit-config.yaml", r"entry: >-\n(.*?)\n +language"),
+    ],
+)
+def test_examples_for_continuous_integration_run(file, pattern, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from recombine.cli import app
+
+    text = (ROOT / "docs" / "ci" / file).read_text(encoding="utf-8")
+    words = shlex.split(re.search(pattern, text, re.DOTALL)[1])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "predictions.csv").write_bytes((ROOT / "examples" / "predictions.csv").read_bytes())
+    audited = ["audit", *words[2:9], "--prediction", "prediction", "--json"]
+    (tmp_path / "audit-baseline.json").write_text(CliRunner().invoke(app, audited).stdout)
+    result = CliRunner().invoke(app, words[1:])
+    assert result.exit_code == 1
+    assert "gate FAILED: does-not-compose, unseen/seen > 2\n" in result.stdout
 
 
 def test_readme_commands_exist():

@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from recombine import durable
-from recombine.durable import sweep_temporaries, write_durably
+from recombine.durable import sweep_temporaries, write_durably, write_file
+from recombine.errors import StoreError
 
 
 def test_it_replaces_whole_files_and_leaves_nothing_else(tmp_path):
@@ -50,3 +51,28 @@ durable.write_durably(Path({str(tmp_path)!r}) / "a", b"data")
     sweep_temporaries(tmp_path)
     assert os.listdir(tmp_path) == [alive.name]
     assert dead not in os.listdir(tmp_path)
+
+
+def test_a_user_s_link_stays_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "page.html", tmp_path / "page.html"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_file(link, b"new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_what_is_not_a_file_is_not_replaced(tmp_path):
+    pipe, folder, broken = tmp_path / "pipe", tmp_path / "folder", tmp_path / "broken"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    broken.symlink_to(tmp_path / "nowhere" / "file")
+    link = tmp_path / "link"
+    link.symlink_to(pipe)
+    for path in (pipe, folder, broken, link):
+        with pytest.raises(StoreError, match="cannot write"):
+            write_file(path, b"data")
+    assert pipe.is_fifo()
+    assert folder.is_dir()
+    assert link.is_symlink()

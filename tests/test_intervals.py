@@ -4,14 +4,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import mannwhitneyu
 
 from recombine.errors import InputError
 from recombine.intervals import (
+    UNKNOWN,
     Estimate,
     Resampler,
+    difference_of,
     interval,
     median_ranks,
+    one_of_several,
+    paired_p_value,
     percentile_interval,
     rate_interval,
     resample_counts,
@@ -192,3 +197,42 @@ def test_one_cell_has_no_interval():
 
 def test_percentiles_leave_equal_tails():
     assert percentile_interval(np.arange(1001.0), level=0.5) == (250.0, 750.0)
+
+
+def test_a_difference_of_independent_estimates_covers_as_often_as_it_says():
+    draw = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        first, second = draw.normal(1.0, 1.0, 30), draw.normal(0.4, 2.0, 50)
+        ends = [
+            Estimate(x.mean(), *(x.mean() + sign * 2.0 * x.std(ddof=1) / len(x) ** 0.5 for sign in (-1, 1)))
+            for x in (first, second)
+        ]
+        found = difference_of(*ends)
+        covered += found.low <= 0.6 <= found.high
+    assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_one_of_several_is_wider_for_more_comparisons_and_fewer_cells():
+    one = Estimate(1.0, 0.0, 3.0)
+    assert one_of_several(one, 1) == one
+    three, ten = one_of_several(one, 3), one_of_several(one, 10)
+    assert ten.low < three.low < 0.0
+    assert ten.high - 1 == pytest.approx(2 * (1 - ten.low))
+    assert one_of_several(one, 10, n=5).high > one_of_several(one, 10, n=500).high > ten.high
+    assert np.isnan(one_of_several(UNKNOWN, 3).low)
+
+
+def test_signs_of_few_differences_are_all_tried():
+    assert paired_p_value(np.ones(4)) == 0.125
+    assert paired_p_value(-np.ones(6)) == 2 / 64
+    assert paired_p_value([1.0, -1.0]) == 1.0
+    assert paired_p_value([]) == 1.0
+
+
+@pytest.mark.parametrize("n", [13, 14, 500, 501])
+def test_all_ways_to_a_p_value_agree(n):
+    differences = np.random.default_rng(n).normal(2 / np.sqrt(n), 1.0, n)
+    z = differences.sum() / np.sqrt((differences**2).sum())
+    assert paired_p_value(differences) == pytest.approx(2 * ndtr(-abs(z)), abs=0.02)
+    assert paired_p_value(differences * 1e200) == pytest.approx(paired_p_value(differences), abs=1e-6)

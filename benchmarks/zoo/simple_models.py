@@ -42,7 +42,12 @@ def _additive(order: int, sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) 
     codes = powers.fit_transform(one_hot(x, sizes))
     model = LogisticRegression(C=3.0, max_iter=500) if y.ndim == 1 else Ridge(0.1)
     model.fit(codes, y)
-    return lambda cells: model.predict(powers.transform(one_hot(cells, sizes)))
+
+    def predict(cells: np.ndarray) -> np.ndarray:
+        out = model.predict(powers.transform(one_hot(cells, sizes)))
+        return out if y.ndim == 1 else out.reshape(len(cells), -1)
+
+    return predict
 
 
 def _product(sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) -> Predict:
@@ -59,7 +64,7 @@ def _product(sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) -> Predict:
         top, bottom = np.zeros_like(tables[axis]), np.zeros_like(tables[axis])
         np.add.at(top, x[:, axis], rest * values)
         np.add.at(bottom, x[:, axis], rest**2)
-        tables[axis] = top / (bottom + 1e-6 * bottom.max() + 1e-300)
+        tables[axis] = top / (bottom + 1e-3 * bottom.mean() + 1e-300)
 
     def predict(cells: np.ndarray) -> np.ndarray:
         out = np.prod([table[cells[:, i]] for i, table in enumerate(tables)], axis=0)

@@ -38,9 +38,16 @@ def write_durably(path: Path, data: bytes) -> None:
 def write_file(path: Path, data: bytes) -> None:
     """Writes a user's file completely or not at all, and creates its folder if needed.
 
+    A link stays a link: the file that it leads to is written. What exists and is not a file, such as `/dev/stdout`, is
+    refused, because it would be replaced.
+
     **Raises:** [`recombine.errors.StoreError`][] that says which file and why.
     """
     try:
+        if path.is_symlink():
+            path = path.resolve(strict=True)
+        if path.exists() and not path.is_file():
+            raise OSError("it is not a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_durably(path, data)
     except OSError as error:

@@ -3,6 +3,9 @@
 - Seeds: the median with its order-statistic interval (`interval`), the Hodges-Lehmann shift between two unpaired
     samples (`shift_interval`), and Wilson's interval for a rate (`rate_interval`). None of them draws random numbers.
 - Cells: one bootstrap (`Resampler`). It resamples whole cells, because rows within a cell are not independent.
+    `paired_p_value` tests whether paired cells differ.
+- Both: the difference of two independent estimates (`difference_of`), and the interval of one of several comparisons
+    (`one_of_several`).
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ LEVEL = 0.95
 """The coverage that an interval has unless another is asked for."""
 MAX_DRAWS = 5e6
 """Cells times resamples that are held in memory at a time."""
+MAX_FLIPPED, MAX_DRAWN_FLIPS, SIGN_FLIPS = 13, 500, 9999
+"""Differences up to which all signs are tried, up to which so many random signs are drawn; beyond, their sum is
+normal."""
 
 
 @dataclass(frozen=True)
@@ -215,10 +221,8 @@ def rate_difference(
     **Reference:** Newcombe 1998, Statistics in Medicine 17:873, method 10.
     """
     one, other = rate_interval(first, n_first, level=level), rate_interval(second, n_second, level=level)
-    value = one.value - other.value
-    low = value - float(np.hypot(one.value - one.low, other.high - other.value))
-    high = value + float(np.hypot(one.high - one.value, other.value - other.low))
-    return Estimate(value, low, high, level=level, n=n_first + n_second)
+    found = difference_of(one, other)
+    return Estimate(found.value, found.low, found.high, level=level, n=n_first + n_second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,6 +332,97 @@ def resampled_estimate(value: float, draws: Float[np.ndarray, " resamples"], n: 
     wider = float(stdtrit(n - 1, 1 - tail) / ndtri(1 - tail) * np.sqrt(n / (n - 1)))
     low, high = percentile_interval(finite)
     return Estimate(value, value + wider * min(0.0, low - value), value + wider * max(0.0, high - value))
+
+
+def difference_of(first: Estimate, second: Estimate) -> Estimate:
+    """`first - second` for two independent estimates, with the interval that follows from theirs.
+
+    The distance from the value to each end adds up in squares, each side by itself, so that intervals need not be
+    symmetric.
+
+    ```python
+    >>> from recombine.intervals import Estimate, difference_of
+    >>> found = difference_of(Estimate(0.5, 0.2, 0.6), Estimate(0.1, 0.0, 0.5))
+    >>> found.value, round(found.low, 3), round(found.high, 3)
+    (0.4, -0.1, 0.541)
+
+    ```
+
+    **Reference:** Zou and Donner 2008, Statistics in Medicine 27:1693.
+    """
+    value = first.value - second.value
+    return Estimate(
+        value,
+        value - float(np.hypot(first.value - first.low, second.high - second.value)),
+        value + float(np.hypot(first.high - first.value, second.value - second.low)),
+    )
+
+
+def one_of_several(estimate: Estimate, comparisons: int, n: int | None = None) -> Estimate:
+    """The estimate with an interval for one of several comparisons, all of which cover at once (Bonferroni).
+
+    The interval is widened about the value by the ratio of the quantiles of both levels: of the t distribution for n
+    cells, of the normal one if their number is not known.
+
+    ```python
+    >>> from recombine.intervals import Estimate, one_of_several
+    >>> found = one_of_several(Estimate(0.0, -1.96, 1.96), 10)
+    >>> round(found.high, 2), round(found.level, 3)
+    (2.81, 0.995)
+
+    ```
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if comparisons <= 1:
+        return estimate
+    level = 1 - (1 - estimate.level) / comparisons
+    tails = np.array([(1 + level) / 2, (1 + estimate.level) / 2])
+    quantiles = ndtri(tails) if n is None else stdtrit(max(n - 1, 1), tails)
+    wider = float(quantiles[0] / quantiles[1])
+    value = estimate.value
+    return Estimate(
+        value, value - wider * (value - estimate.low), value + wider * (estimate.high - value), level=level
+    )
+
+
+def paired_p_value(differences: ArrayLike, *, seed: int = 0) -> float:
+    """The probability that differences with random signs have a mean as far from 0 as these have.
+
+    A bootstrap of few cells that differ is too sure: if 4 of 18 cells get better and none gets worse, its interval
+    excludes 0, but 4 fair coins all show heads in one of eight cases (both sides).
+
+    **Arguments:**
+
+    - `differences`: `(cells,)`, one per pair; zeros do not count.
+
+    ```python
+    >>> from recombine.intervals import paired_p_value
+    >>> paired_p_value([1.0, 1.0, 1.0, 1.0, 0.0]), paired_p_value([0.0, 0.0])
+    (0.125, 1.0)
+
+    ```
+
+    **Reference:** Fisher 1935, The Design of Experiments, section 21.
+    """
+    from scipy.special import ndtr
+
+    values = np.asarray(differences, dtype=np.float64)
+    values = values[values != 0]
+    n = len(values)
+    if not n:
+        return 1.0
+    values = values / np.abs(values).max()
+    observed = abs(float(values.sum()))
+    if n > MAX_DRAWN_FLIPS:
+        return float(2 * ndtr(-observed / np.sqrt((values**2).sum())))
+    if n <= MAX_FLIPPED:
+        signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        return float((np.abs(signs @ values) >= observed - 1e-9).mean())
+    rng = np.random.default_rng([seed, 67])
+    signs = 1.0 - 2.0 * rng.integers(0, 2, size=(SIGN_FLIPS, n))
+    as_far = int((np.abs(signs @ values) >= observed - 1e-9).sum())
+    return (as_far + 1) / (SIGN_FLIPS + 1)
 
 
 def _finite(field: str, values: ArrayLike) -> tuple[Float[np.ndarray, " seeds"], int]:

@@ -119,3 +119,42 @@ def test_cells_without_a_label_are_refused():
     absent = advice.targets[~np.isin(codes, advice.table.codes)][:1]
     with pytest.raises(InputError, match="cells whose rows all have a label"):
         advice.with_cells(absent)
+
+
+@pytest.mark.parametrize("target", ["quantity", "label", "colour"])
+def test_large_tables_are_analysed_as_small_ones(target, monkeypatch):
+    """The ways of large tables, on a small one: kept inverses, saturated row spaces, fits from counts."""
+    rng = np.random.default_rng(3)
+    cells = rng.integers((5, 4, 3), size=(600, 3))
+    table = {name: cells[:, axis] for axis, name in enumerate(NAMES)}
+    table["train"] = (cells.sum(axis=1) % 5 > 0) & ((cells[:, 0] > 0) | (cells[:, 1] > 0))
+    table["quantity"] = np.sin(cells[:, 0]) + np.cos(cells[:, 1] * cells[:, 2])
+    table["label"] = np.where(table["quantity"] > 0.5, "high", "low")
+    table["colour"] = np.array(["red", "green", "blue"])[cells.sum(axis=1) % 3]
+    settings = {"factors": NAMES, "seen": "train", "interest": "table", "target": target}
+    theory = [import_module(f"recombine.theory.{name}") for name in ("retention", "saturation")]
+    monkeypatch.setattr(theory[0], "MAX_CELLS", 0)
+    expected = advise(table, **settings)
+    monkeypatch.setattr(theory[1], "MIN_WIDTH", 0)
+    monkeypatch.setattr(theory[1], "MIN_CELLS_PER_EFFECT", 1)
+    monkeypatch.setattr(import_module("recombine.advice.labels"), "LARGE_FIT", 0)
+    actual = advise(table, **settings)
+    for order in (1, 2):
+        one, other = actual.additivity[order], expected.additivity[order]
+        assert one.explained == pytest.approx(other.explained, rel=1e-9)
+        np.testing.assert_allclose(one.misses, other.misses, rtol=1e-8)
+    plain, other = actual.to_dict(), expected.to_dict()
+    for part in (plain, other):
+        for fit in part["additivity"].values():
+            del fit["explained"]
+    assert plain == other
+    added = actual.targets[:1]
+    np.testing.assert_allclose(
+        actual.with_cells(added).retention, from_scratch_of(table, added, settings).retention, atol=1e-9
+    )
+
+
+def from_scratch_of(table, added, settings):
+    cells = np.stack([table[name] for name in NAMES], axis=1)
+    moved = (cells[:, None] == added).all(axis=2).any(axis=1)
+    return advise(table | {"train": table["train"] | moved}, **settings)

@@ -87,10 +87,10 @@ def _gone(*_, **__):
 
 
 def test_forecasts_that_would_take_very_long_are_refused():
-    """Without this, two factors of 3000 levels took several minutes."""
+    """Without this, two factors of 5000 levels would take minutes."""
     rng = np.random.default_rng(0)
-    cells = np.unique(np.stack([rng.integers(0, 3000, 20_000) for _ in range(2)], axis=1), axis=0)
+    cells = np.unique(np.stack([rng.integers(0, 5000, 30_000) for _ in range(2)], axis=1), axis=0)
     with pytest.raises(
-        InputError, match=r"fewer levels in all: the forecast would solve for .* at most 4,000"
+        InputError, match=r"fewer levels in all: the forecast would solve for .* at most 8,000"
     ):
-        memory_use.check_memory(cells, 100, (3000, 3000), (1,))
+        memory_use.check_memory(cells, 1000, (5000, 5000), (1,))

@@ -1,6 +1,7 @@
 """Predictors from seen cells, against predictions by hand and by brute force."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,3 +70,25 @@ def test_means_by_factor_count_rows_or_cells():
 
 def test_of_equal_votes_the_first_wins():
     assert decide(np.array([[0.4, 0.4, 0.2]]), "classification").tolist() == [[1, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", ["regression", "classification"])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_means_given_levels_are_those_of_single_cells(kind, by_rows):
+    rng, sizes = np.random.default_rng(0), (4, 3, 3)
+    cells = np.unique(rng.integers(sizes, size=(20, 3)), axis=0)
+    values = rng.normal(size=(len(cells), 3))
+    values = np.eye(3)[values.argmax(axis=1)] if kind == "classification" else values
+    seen = SeenCells(kind, sizes, cells, values, rng.integers(1, 9, size=len(cells)))
+    weights = seen.rows if by_rows else np.ones(len(cells))
+    asked = np.indices(sizes).reshape(3, -1).T
+    predicted = seen.given_levels((0, 2), asked, by_rows=by_rows)
+    for cell, one in zip(asked, predicted, strict=True):
+        same = (cells[:, [0, 2]] == cell[[0, 2]]).all(axis=1)
+        if same.any():
+            expected = np.average(values[same], axis=0, weights=weights[same])
+        else:
+            expected = np.average(values, axis=0, weights=seen.rows)
+        if kind == "classification":
+            expected = np.eye(3)[(expected > expected.max() - 1e-9).argmax()]
+        np.testing.assert_allclose(one, expected, atol=1e-12)

@@ -26,7 +26,7 @@ def test_retention_by_conjunctions_is_the_same(monkeypatch, advantage):
     kernel = OverlapKernel.by_order([0.3, 0.2, 0.1, 0.4])
     (exact,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
     monkeypatch.setattr(import_module("recombine.theory.retention"), "MAX_CELLS", 0)
-    monkeypatch.setattr(import_module("recombine.theory.retention"), "DENSE_ADVANTAGE", advantage)
+    monkeypatch.setattr(import_module("recombine.theory.cooccurrence"), "DENSE_ADVANTAGE", advantage)
     (values,) = retention([kernel], cells[seen], cells[~seen], (4, 4, 3))
     np.testing.assert_allclose(values, exact, atol=1e-10)
 

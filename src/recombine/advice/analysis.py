@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,14 +17,17 @@ from recombine.advice.coverage import coverage
 from recombine.advice.forecasts.kernel_forecasts import loss_forecast, slope_forecast
 from recombine.advice.forecasts.leak_forecast import leak_forecast
 from recombine.advice.forecasts.shortcut_forecast import shortcuts
-from recombine.advice.labels import CellLabels, additivity, cell_labels, contradiction
+from recombine.advice.labels import CellLabels, additivity, cell_labels, contradiction, has_label
 from recombine.advice.lint import lint
 from recombine.advice.memory_use import check_memory
 from recombine.advice.result import Advice, AdviceSettings, Reusable
 from recombine.advice.thresholds import LARGE_MACHINE, LARGE_TABLE, SECONDS_BEFORE_PROGRESS
 from recombine.errors import InputError
+from recombine.spaces.cell_numbers import are_among, distinct_numbers
 from recombine.spaces.observations import Observations
-from recombine.theory import Conjunctions, Determinacy, retention, updated_retention
+from recombine.theory import Conjunctions, Determinacy, GrowingRetention
+from recombine.theory.cooccurrence import cooccurrence
+from recombine.theory.retention import FEATURE_ORDER, feature_order, uses_features
 
 T = TypeVar("T")
 Progress = Callable[[str, float], None]
@@ -47,48 +50,62 @@ def analyse_split(
     """
     sizes, n_factors, orders = table.space.shape, len(table.space.shape), settings.orders
     train = table.train
-    check_memory(train, max_cells_of_interest(table, settings.interest), sizes, orders)
-    targets, excluded = cells_of_interest(table, train, settings.interest, settings.exclude)
+    if previous is None:
+        seen = Conjunctions.of(train, sizes, order=max(*orders, min(FEATURE_ORDER, n_factors)))
+    else:
+        added = train[~are_among(table.train_codes, previous.table.train_codes, table.space.n_cells)]
+        seen = previous.reusable.seen.also_of(added)
+    check_memory(train, max_cells_of_interest(table, settings.interest), sizes, orders, seen=seen)
+    targets, excluded = cells_of_interest(table, settings.interest, settings.exclude)
     labels = cell_labels(table, average=settings.average)
     steps = _Steps(progress, 7 + len(orders), large=_is_large(train, targets, labels))
     kernel = settings.salience.kernel
-    kernels = [kernel, *settings.salience.band()]
+    features = counts = None
+    if (previous is None or labels is not None) and uses_features(len(train), len(targets), sizes):
+        features = seen.of_orders(feature_order(train, sizes, seen), min_order=1)
+        counts = cooccurrence(train, features)
     if previous is None:
-        retentions = steps.done(retention(kernels, train, targets, sizes))
+        kernels = [kernel, *settings.salience.band()]
+        retentions = steps.done(
+            GrowingRetention.of(kernels, train, targets, sizes, seen=features, counts=counts)
+        )
         row_spaces = {
-            order: steps.done(Determinacy.of(train, sizes, order)) for order in orders if order < n_factors
+            order: steps.done(Determinacy.of(train, sizes, order, seen=features, counts=counts))
+            for order in orders
+            if order < n_factors
         }
     else:
-        before = previous.reusable
-        retentions = updated_retention(
-            kernels, before.retentions, previous.train, previous.targets, train, targets, sizes
-        )
-        row_spaces = {order: space.copy() for order, space in before.row_spaces.items()}
+        retentions = previous.reusable.retentions.with_cells(train, targets)
+        row_spaces = {order: space.copy() for order, space in previous.reusable.row_spaces.items()}
         for space in row_spaces.values():
-            space.add(_difference(train, previous.train, sizes))
+            space.add(added)
     codes = np.ravel_multi_index(tuple(targets.T), sizes)
     # Labels of cells with a level that training lacks say nothing about composition.
-    familiar = ~Conjunctions.of(train, sizes, order=1).missing(targets).any(axis=1)
-    interesting = np.isin(codes[:0] if labels is None else labels.codes, codes[familiar])
+    familiar = ~seen.of_orders(1).missing(targets).any(axis=1)
+    interesting = are_among(
+        codes[:0] if labels is None else labels.codes, codes[familiar], table.space.n_cells
+    )
     banned = None if labels is None else matching_cells(table, labels.cells, settings.ban, "ban")
     verdicts = order_advice(
-        table, settings, targets, row_spaces, previous=None if previous is None else previous.orders
+        table, settings, targets, row_spaces, seen, previous=None if previous is None else previous.orders
     )
     steps.done(verdicts)
     return Advice(
         table=table,
         settings=settings,
-        reusable=Reusable(row_spaces, retentions),
+        reusable=Reusable(row_spaces, retentions, seen),
         train=train,
         targets=targets,
         excluded=excluded,
-        lint=lint(table),
-        coverage=steps.done(coverage(table, targets, sizes, max(orders))),
+        lint=lint(table, seen),
+        coverage=steps.done(coverage(table, targets, seen, max(orders))),
         orders=verdicts,
-        leak=leak_forecast(table, retentions, settings.salience) if len(targets) else None,
-        retention=retentions[0],
+        leak=leak_forecast(table, retentions.values, settings.salience, seen) if len(targets) else None,
+        retention=retentions.values[0],
         labels=labels,
-        additivity={} if labels is None else {k: additivity(labels, sizes, order=k) for k in orders},
+        additivity={}
+        if labels is None
+        else {k: additivity(labels, sizes, order=k, seen=features, counts=counts) for k in orders},
         shortcuts=[] if labels is None or n_factors < 2 else shortcuts(labels, interesting, sizes, kernel),
         slope=None if labels is None else steps.done(slope_forecast(labels, interesting, kernel)),
         losses=None if labels is None else steps.done(loss_forecast(labels, interesting, kernel)),
@@ -129,13 +146,6 @@ def analyse_more_training(advice: Advice, cells: Any) -> Advice:
     return analyse_split(table, advice.settings, previous=advice)
 
 
-def _difference(
-    cells: Int[np.ndarray, "cells factors"], without: Int[np.ndarray, "less factors"], sizes: Sequence[int]
-) -> Int[np.ndarray, "more factors"]:
-    codes = [np.ravel_multi_index(tuple(rows.T), tuple(sizes)) for rows in (cells, without)]
-    return cells[~np.isin(*codes)]
-
-
 def _level_indices(table: Observations, cells: Any) -> Int[np.ndarray, "cells factors"]:
     names, shape = table.space.names, table.space.shape
     expected = f"level indices ({len(names)} for each cell), or levels by factor: {', '.join(names)}"
@@ -164,9 +174,13 @@ def _with_training(table: Observations, cells: Int[np.ndarray, "cells factors"])
 
     Cells that training already has stay as they are, with their test rows.
     """
-    codes = np.setdiff1d(np.ravel_multi_index(tuple(cells.T), table.space.shape), table.codes[table.seen])
-    without_rows = codes[~np.isin(codes, table.codes)]
-    moved = np.isin(table.codes, codes)
+    codes, n_cells = (
+        distinct_numbers(np.ravel_multi_index(tuple(cells.T), table.space.shape)),
+        table.space.n_cells,
+    )
+    codes = codes[~are_among(codes, table.train_codes, n_cells)]
+    without_rows = codes[~are_among(codes, table.test_codes, n_cells)]
+    moved = are_among(table.codes, codes, n_cells)
     if table.target is not None:
         _check_labels(table, codes, moved)
     if not len(without_rows):
@@ -184,9 +198,7 @@ def _with_training(table: Observations, cells: Int[np.ndarray, "cells factors"])
 
 def _check_labels(table: Observations, codes: np.ndarray, moved: np.ndarray) -> None:
     assert table.target is not None
-    labelled = np.array(
-        [value is not None and value == value for value in table.target[moved].tolist()], dtype=bool
-    )
+    labelled = has_label(table.target[moved])
     without_rows = np.setdiff1d(codes, table.codes[moved][labelled])
     unlabelled = table.codes[moved][~labelled]
     if len(without_rows) or len(unlabelled):

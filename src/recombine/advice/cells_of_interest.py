@@ -11,29 +11,29 @@ from jaxtyping import Bool, Float, Int
 from recombine.advice.thresholds import MAX_TARGETS
 from recombine.errors import InputError
 from recombine.report import plain_level
+from recombine.spaces.cell_numbers import are_among
 from recombine.spaces.observations import Observations
 
 
 def max_cells_of_interest(table: Observations, interest: str) -> int:
     """An upper bound on the number of cells of interest, before they are listed."""
-    unseen = table.space.n_cells - len(table.train)
+    unseen = table.space.n_cells - len(table.train_codes)
     return unseen if interest == "unseen" and unseen <= MAX_TARGETS else min(unseen, len(table.codes))
 
 
 def cells_of_interest(
-    table: Observations, train: np.ndarray, interest: str, exclude: Sequence[Mapping[str, Any]]
+    table: Observations, interest: str, exclude: Sequence[Mapping[str, Any]]
 ) -> tuple[Int[np.ndarray, "targets factors"], int]:
     """The cells of interest in C order, and how many were excluded as impossible."""
     if interest not in {"unseen", "table"}:
         raise InputError("interest", interest, "'unseen' or 'table'")
-    sizes = table.space.shape
-    trained = np.ravel_multi_index(tuple(train.T), sizes)
-    if interest == "unseen" and table.space.n_cells - len(train) <= MAX_TARGETS:
+    sizes, trained = table.space.shape, table.train_codes
+    if interest == "unseen" and table.space.n_cells - len(trained) <= MAX_TARGETS:
         unseen = np.ones(table.space.n_cells, dtype=bool)
         unseen[trained] = False
         codes = np.flatnonzero(unseen)
     else:
-        codes = np.setdiff1d(table.codes[~table.seen], trained)
+        codes = table.test_codes[~are_among(table.test_codes, trained, table.space.n_cells)]
     targets = np.stack(np.unravel_index(codes, sizes), axis=1)
     impossible = matching_cells(table, targets, exclude, "exclude")
     return targets[~impossible], int(impossible.sum())
@@ -74,7 +74,9 @@ def other_cells(
 def cheapest_first(table: Observations, cells: np.ndarray) -> Int[np.ndarray, " cells"]:
     """The order in which cells are added: by cost; at equal cost, cells that have rows, so can be collected, first."""
     codes = np.ravel_multi_index(tuple(cells.T), table.space.shape)
-    return np.lexsort((~np.isin(codes, table.codes), _costs(table, codes)))
+    n_cells = table.space.n_cells
+    with_rows = are_among(codes, table.test_codes, n_cells) | are_among(codes, table.train_codes, n_cells)
+    return np.lexsort((~with_rows, _costs(table, codes)))
 
 
 def _costs(table: Observations, codes: Int[np.ndarray, " cells"]) -> Float[np.ndarray, " cells"]:

@@ -70,16 +70,19 @@ class Coverage:
 
 
 def coverage(
-    table: Observations, targets: np.ndarray, sizes: Sequence[int], max_order: int
+    table: Observations, targets: np.ndarray, seen: Conjunctions, max_order: int
 ) -> dict[int, Coverage]:
-    """For every order up to `max_order`, which conjunctions of the cells of interest are unseen."""
-    by_order = {}
-    occurs = [np.bincount(table.train[:, axis], minlength=size) > 0 for axis, size in enumerate(sizes)]
+    """For every order up to `max_order`, which conjunctions of the cells of interest are not among the seen ones."""
+    by_order, sizes = {}, seen.sizes
+    occurs = [
+        np.isin(np.arange(size), known)
+        for size, known in zip(sizes, seen.of_orders(1, min_order=1).codes, strict=True)
+    ]
     for order in range(1, max_order + 1):
         needed = Conjunctions.of(targets, sizes, order=order, min_order=order)
-        seen = Conjunctions.of(table.train, sizes, order=order, min_order=order)
+        trained = seen.of_orders(order, min_order=order)
         n_unseen, n_of_seen, examples = 0, 0, []
-        for subset, codes, known in zip(needed.subsets, needed.codes, seen.codes, strict=True):
+        for subset, codes, known in zip(needed.subsets, needed.codes, trained.codes, strict=True):
             unseen = np.setdiff1d(codes, known)
             levels = np.stack(np.unravel_index(unseen, [sizes[axis] for axis in subset]), axis=1)
             familiar = [occurs[axis][column] for axis, column in zip(subset, levels.T, strict=True)]

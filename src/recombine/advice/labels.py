@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from recombine.advice.cells_of_interest import cell_names, plain_cell
 from recombine.advice.thresholds import (
     ADDITIVE_TOLERANCE,
+    LARGE_FIT,
     MAX_CLASSES,
     MAX_CONJUNCTIONS,
     MAX_MACHINE_CELLS,
@@ -23,6 +24,7 @@ from recombine.errors import InputError
 from recombine.report import count, percent
 from recombine.spaces.observations import Observations
 from recombine.theory import Conjunctions, separation
+from recombine.theory.additive_fit import additive_fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +64,14 @@ def cell_labels(table: Observations, *, average: bool = False) -> CellLabels | N
     if table.target is None:
         return None
     codes, cells, seen, target = table.codes, table.cells, table.seen, table.target
-    known = np.array([value is not None and value == value for value in target.tolist()])  # NaN != NaN
+    known = has_label(target)
     if not known[seen].all():
         row = int(np.flatnonzero(seen & ~known)[0])
         raise InputError("target", f"no label in training row {row + 1}", "a label for every training row")
     codes, cells, seen, target = codes[known], cells[known], seen[known], target[known]
     unique, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     words = target.dtype == object
-    names, label = np.unique(target.astype(str) if words else target, return_inverse=True)
+    names, label = _numbered_words(target) if words else np.unique(target, return_inverse=True)
     classes = tuple(names.tolist()) if (words and len(names) <= MAX_CLASSES) or len(names) == 2 else ()
     differs = label != label[first][inverse]
     if differs.any() and not average:
@@ -98,6 +100,21 @@ def cell_labels(table: Observations, *, average: bool = False) -> CellLabels | N
     return CellLabels(unique, cells[first], in_training, means[:, None], (), np.full(len(unique), -1))
 
 
+def has_label(target: np.ndarray) -> Bool[np.ndarray, " rows"]:
+    """Which rows have a label: neither None nor NaN."""
+    if target.dtype != object:
+        return target == target  # NaN != NaN
+    return np.array([value is not None and value == value for value in target.tolist()], dtype=bool)
+
+
+def _numbered_words(target: np.ndarray) -> tuple[np.ndarray, Int[np.ndarray, " rows"]]:
+    """The different labels as text, sorted, and the number of each row's label."""
+    words = [str(value) for value in target.tolist()]
+    names = sorted(set(words))
+    number = {name: position for position, name in enumerate(names)}
+    return np.array(names), np.fromiter(map(number.__getitem__, words), dtype=np.int64, count=len(words))
+
+
 @dataclass(frozen=True, eq=False)
 class Additivity:
     """How well sums over conjunctions up to one order fit the training labels.
@@ -123,26 +140,61 @@ class Additivity:
         }
 
 
-def additivity(labels: CellLabels, sizes: Sequence[int], *, order: int, few: int = 3) -> Additivity:
-    """The best fit of the training labels by sums over conjunctions up to `order`; its `few` worst cells are kept."""
+def additivity(
+    labels: CellLabels,
+    sizes: Sequence[int],
+    *,
+    order: int,
+    few: int = 3,
+    seen: Conjunctions | None = None,
+    counts: Float[np.ndarray, "columns columns"] | None = None,
+) -> Additivity:
+    """The best fit of the training labels by sums over conjunctions up to `order`; its `few` worst cells are kept.
+
+    **Arguments:**
+
+    - `seen`, `counts`: the conjunctions of the training cells from order 1 on, and how often two occur together. Large
+        tables are fitted from these, if they are known up to `order`.
+    """
+    cells, values = labels.cells[labels.seen], labels.values[labels.seen]
+    fitted = None
+    if seen is not None and counts is not None and max(map(len, seen.subsets)) >= order:
+        used = seen.of_orders(order, min_order=1)
+        if len(cells) * len(used.subsets) >= LARGE_FIT:
+            width = int(used.starts[-1])  # small sets of factors come first
+            label = labels.label[labels.seen] if len(labels.classes) > 2 else None
+            fitted = additive_fit(cells, values, used, counts[:width, :width], label=label)
+    if fitted is None:
+        fitted = _fit_by_design(cells, values, sizes, order)
+    span = max(float(np.ptp(values)), 1e-300)
+    miss = np.abs(fitted - values).max(axis=1) / span
+    variance = ((values - values.mean(axis=0)) ** 2).sum()
+    explained = 1 - ((fitted - values) ** 2).sum() / variance if variance else 1.0
+    ranked = -miss.round(9)  # of equal misses the first cells are shown, whatever rounding does
+    some = np.arange(len(miss))
+    if len(miss) > few:
+        some = np.flatnonzero(ranked <= np.partition(ranked, few)[few])
+    worst = some[np.argsort(ranked[some], kind="stable")[:few]]
+    worst = worst[miss[worst] > ADDITIVE_TOLERANCE]
+    return Additivity(order, float(explained), not len(worst), cells[worst], miss[worst])
+
+
+def _fit_by_design(
+    cells: Int[np.ndarray, "cells factors"],
+    values: Float[np.ndarray, "cells outputs"],
+    sizes: Sequence[int],
+    order: int,
+) -> Float[np.ndarray, "cells outputs"]:
     from scipy.sparse.linalg import lsmr
 
-    cells, values = labels.cells[labels.seen], labels.values[labels.seen]
     design = Conjunctions.of(cells, sizes, order=order).design(cells)
-    fitted = np.stack(
+    return np.stack(
         [
             design @ lsmr(design, column, atol=1e-12, btol=1e-12, conlim=0, maxiter=5000)[0]
             for column in values.T
         ],
         axis=1,
     )
-    span = max(float(np.ptp(values)), 1e-300)
-    miss = np.abs(fitted - values).max(axis=1) / span
-    variance = ((values - values.mean(axis=0)) ** 2).sum()
-    explained = 1 - ((fitted - values) ** 2).sum() / variance if variance else 1.0
-    worst = np.argsort(-miss, kind="stable")[:few]
-    worst = worst[miss[worst] > ADDITIVE_TOLERANCE]
-    return Additivity(order, float(explained), not len(worst), cells[worst], miss[worst])
 
 
 def additive_order(fits: Mapping[int, Additivity]) -> int | None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +22,9 @@ from scipy import sparse
 
 from recombine.advice.thresholds import FEW_ROWS, MAX_EXAMPLES, TYPICAL_ROWS
 from recombine.report import count
+from recombine.spaces.cell_numbers import are_among, distinct_numbers
 from recombine.spaces.observations import Observations
+from recombine.theory import Conjunctions
 
 CODES = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 
@@ -68,8 +69,12 @@ class LintFinding:
         }
 
 
-def lint(table: Observations) -> list[LintFinding]:
+def lint(table: Observations, seen: Conjunctions | None = None) -> list[LintFinding]:
     """All problems of a split, by code.
+
+    **Arguments:**
+
+    - `seen`: the conjunctions of the training cells up to at least order 2 (if there are two factors), if known.
 
     ```python
     >>> from recombine.advice import lint
@@ -80,16 +85,17 @@ def lint(table: Observations) -> list[LintFinding]:
 
     ```
     """
-    checks = (
-        _trained_combinations,
-        _new_levels,
-        _tiny_cells,
-        _separate_parts,
-        _copies,
-        _determined_factors,
-        _similar_names,
-    )
-    return [finding for check in checks for finding in check(table)]
+    if seen is None:
+        seen = Conjunctions.of(table.train, table.space.shape, order=min(2, len(table.space.shape)))
+    return [
+        *_trained_combinations(table),
+        *_new_levels(table, seen),
+        *_tiny_cells(table),
+        *_separate_parts(table, seen),
+        *_copies(table),
+        *_determined_factors(table, seen),
+        *_similar_names(table),
+    ]
 
 
 def unchecked(table: Observations) -> dict[str, str]:
@@ -119,31 +125,31 @@ def _rows(mask: np.ndarray) -> tuple[tuple[int, ...], int]:
 
 
 def _trained_combinations(table: Observations) -> Iterator[LintFinding]:
-    codes = table.codes
-    trained = ~table.seen & np.isin(codes, np.unique(codes[table.seen]))
-    if trained.any():
+    codes, n_cells = table.codes, table.space.n_cells
+    both = table.test_codes[are_among(table.test_codes, table.train_codes, n_cells)]
+    if len(both):
+        trained = ~table.seen & are_among(codes, both, n_cells)
         rows, n_rows = _rows(trained)
         n_test = int((~table.seen).sum())
-        n_cells = len(np.unique(codes[trained]))
         verb = "has a combination" if n_rows == 1 else "have combinations"
         yield LintFinding(
             "L1",
             "error" if n_rows == n_test else "warning",
             f"{count(n_rows)} of {count(n_test, 'test row')} {verb} that training also has "
-            f"({count(n_cells, 'cell')}), so {'it does' if n_rows == 1 else 'they do'} not test new combinations",
+            f"({count(len(both), 'cell')}), so {'it does' if n_rows == 1 else 'they do'} not test new combinations",
             "exclude test rows whose combination is in training when you measure generalisation",
             rows,
             n_rows,
         )
 
 
-def _new_levels(table: Observations) -> Iterator[LintFinding]:
+def _new_levels(table: Observations, seen: Conjunctions) -> Iterator[LintFinding]:
+    levels = seen.of_orders(1, min_order=1).codes
     for axis, factor in enumerate(table.space.factors):
-        present = np.bincount(table.cells[table.seen, axis], minlength=factor.size) > 0
-        for level in np.flatnonzero(~present):
+        for level in np.setdiff1d(np.arange(factor.size), levels[axis]):
             mask = table.cells[:, axis] == level
             rows, n_rows = _rows(mask)
-            n_cells = len(np.unique(table.codes[mask]))
+            n_cells = len(distinct_numbers(table.codes[mask]))
             cells, verb = count(n_cells, "test cell"), "tests" if n_cells == 1 else "test"
             yield LintFinding(
                 "L2",
@@ -158,12 +164,15 @@ def _new_levels(table: Observations) -> Iterator[LintFinding]:
 
 
 def _tiny_cells(table: Observations) -> Iterator[LintFinding]:
-    codes = table.codes[table.seen]
-    cells, counts = np.unique(codes, return_counts=True)
+    if (
+        int(table.seen.sum()) < TYPICAL_ROWS * len(table.train_codes) // 2
+    ):  # the median is below `TYPICAL_ROWS`
+        return
+    cells, counts = np.unique(table.codes[table.seen], return_counts=True)
     typical = float(np.median(counts))
     if typical >= TYPICAL_ROWS and (counts < FEW_ROWS).any():
         tiny = cells[counts < FEW_ROWS]
-        rows, n_rows = _rows(table.seen & np.isin(table.codes, tiny))
+        rows, n_rows = _rows(table.seen & are_among(table.codes, tiny, table.space.n_cells))
         example = table.describe(np.unravel_index(int(tiny[0]), table.space.shape))
         levels = ", ".join(f"{name}={level}" for name, level in example.items())
         verb = "has" if len(tiny) == 1 else "have"
@@ -178,19 +187,28 @@ def _tiny_cells(table: Observations) -> Iterator[LintFinding]:
         )
 
 
-def _separate_parts(table: Observations) -> Iterator[LintFinding]:
+def _separate_parts(table: Observations, seen: Conjunctions) -> Iterator[LintFinding]:
     from scipy.sparse.csgraph import connected_components
 
     # Levels are nodes; a training cell connects all its levels. Parts are the connected components.
     sizes = np.array(table.space.shape)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    nodes = table.train + starts[:-1]
-    if nodes.shape[1] < 2:
+    if len(sizes) < 2:
         return
-    edges = np.concatenate([nodes[:, [0, axis]] for axis in range(1, nodes.shape[1])])
-    graph = sparse.coo_array((np.ones(len(edges)), edges.T), shape=(starts[-1], starts[-1]))
+    pairs = seen.of_orders(2, min_order=2)
+    levels = [
+        np.unravel_index(codes, sizes[list(subset)])
+        for subset, codes in zip(pairs.subsets, pairs.codes, strict=True)
+    ]
+    edges = [
+        np.stack([one + starts[first], other + starts[second]])
+        for (first, second), (one, other) in zip(pairs.subsets, levels, strict=True)
+        if first == 0
+    ]
+    ends = np.concatenate(edges, axis=1)
+    graph = sparse.coo_array((np.ones(ends.shape[1]), ends), shape=(starts[-1], starts[-1]))
     _, part = connected_components(graph, directed=False)
-    used = np.unique(nodes)
+    used = np.unique(ends)
     parts, part_sizes = np.unique(part[used], return_counts=True)
     if len(parts) > 1:
         smallest = parts[np.argmin(part_sizes)]
@@ -216,11 +234,18 @@ def _level_name(table: Observations, node: int, starts: np.ndarray) -> str:
 def _copies(table: Observations) -> Iterator[LintFinding]:
     if table.content is None or table.seen.all():
         return
-    keys = np.stack([table.codes, table.content], axis=1)
-    _, group = np.unique(keys, axis=0, return_inverse=True)
-    group = group.ravel()
-    trained = np.bincount(group, weights=table.seen) > 0
-    mask = ~table.seen & trained[group]
+    # Only rows of cells that have training rows and test rows can be copies.
+    n_cells = table.space.n_cells
+    both = table.test_codes[are_among(table.test_codes, table.train_codes, n_cells)]
+    candidates = np.flatnonzero(are_among(table.codes, both, n_cells))
+    codes, content = table.codes[candidates], table.content[candidates]
+    ordered = np.lexsort((content, codes))  # equal rows next to each other
+    changes = (np.diff(codes[ordered]) != 0) | (np.diff(content[ordered]) != 0)
+    group = np.concatenate([[0], np.cumsum(changes)])[: len(ordered)]
+    seen = table.seen[candidates[ordered]]
+    trained = np.bincount(group, weights=seen) > 0
+    mask = np.zeros(len(table.seen), dtype=bool)
+    mask[candidates[ordered]] = ~seen & trained[group]
     if mask.any():
         rows, n_rows = _rows(mask)
         what = "is an exact copy of a training row" if n_rows == 1 else "are exact copies of training rows"
@@ -234,22 +259,21 @@ def _copies(table: Observations) -> Iterator[LintFinding]:
         )
 
 
-def _determined_factors(table: Observations) -> Iterator[LintFinding]:
-    cells = table.train
-    for a, b in combinations(range(cells.shape[1]), 2):
-        pairs = np.unique(cells[:, a] * table.space.shape[b] + cells[:, b])
-        levels_a, levels_b = (np.unique(cells[:, axis]) for axis in (a, b))
-        if min(len(levels_a), len(levels_b)) < 2:
+def _determined_factors(table: Observations, seen: Conjunctions) -> Iterator[LintFinding]:
+    n_levels = [len(codes) for codes in seen.of_orders(1, min_order=1).codes]
+    pairs = seen.of_orders(2, min_order=2)
+    for (a, b), codes in zip(pairs.subsets, pairs.codes, strict=True):
+        if min(n_levels[a], n_levels[b]) < 2:
             continue
         # As many pairs as levels: each level of that factor occurs in one pair only.
-        if len(pairs) == len(levels_a):
+        if len(codes) == n_levels[a]:
             first, second = a, b
-        elif len(pairs) == len(levels_b):
+        elif len(codes) == n_levels[b]:
             first, second = b, a
         else:
             continue
         # A level that is in one cell only determines all other factors, and nothing is special about this pair.
-        if len(cells) == len(np.unique(cells[:, first])) and cells.shape[1] > 2:
+        if len(table.train_codes) == n_levels[first] and len(n_levels) > 2:
             continue
         one, other = table.space.factors[first].name, table.space.factors[second].name
         yield LintFinding(

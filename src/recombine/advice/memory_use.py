@@ -13,14 +13,15 @@ from jaxtyping import Int
 from recombine.errors import InputError
 from recombine.theory import Conjunctions, grid_rank
 from recombine.theory.determinacy import CHUNK
-from recombine.theory.retention import BLOCK, feature_order, uses_exact_kernel
+from recombine.theory.retention import BLOCK, FEATURE_ORDER, feature_order, uses_exact_kernel
 
 MAX_KERNEL_FACTORS = 16
 """Factors whose sets have kernels: 2^16 similarities take a second, 2^20 a minute."""
 MAX_WORK = 50_000_000
 """Cells of interest times sets of factors; every set of every cell is looked up, which takes about a minute here."""
-MAX_EFFECTS = 4000
-"""Effects that the forecast solves for at once; 4000 take about a minute on one core, 12,000 half an hour."""
+MAX_EFFECTS = 8000
+"""Effects that the forecast solves for at once, for three kernels; 8000 take half a minute on one core, and the time
+grows with their cube."""
 DEFAULT_FREE = 4 * 2**30
 """Bytes that are assumed to be free where the system does not say."""
 _BASES, _CHUNKS = 4.5, 3.0
@@ -39,9 +40,19 @@ def check_factors(factors: int) -> None:
 
 
 def check_memory(
-    train: Int[np.ndarray, "train factors"], n_targets: int, sizes: Sequence[int], orders: Sequence[int]
+    train: Int[np.ndarray, "train factors"],
+    n_targets: int,
+    sizes: Sequence[int],
+    orders: Sequence[int],
+    *,
+    seen: Conjunctions | None = None,
 ) -> None:
-    """Refuses what would not fit into the memory that is free, and says what would."""
+    """Refuses what would not fit into the memory that is free, and says what would.
+
+    **Arguments:**
+
+    - `seen`: the conjunctions of the training cells, if they are known.
+    """
     free, max_order = free_memory(), max(orders)
     work = n_targets * _sets(sizes, max_order)
     if work > MAX_WORK:
@@ -64,11 +75,11 @@ def check_memory(
         reason = f"{effects:,} effects take {_size(design)}, {_size(free)} are free"
         raise InputError("order", order, f"{way}: {reason}")
     levels = f"{len(sizes)} factors of {'/'.join(map(str, sizes))} levels"
-    solving = 0 if uses_exact_kernel(len(train), n_targets) else solved_effects(train, sizes)
+    solving = 0 if uses_exact_kernel(len(train), n_targets) else solved_effects(train, sizes, seen)
     if solving > MAX_EFFECTS:
         reason = f"the forecast would solve for {solving:,} effects, at most {MAX_EFFECTS:,} are feasible"
         raise InputError("factors", levels, f"fewer levels in all: {reason}")
-    solved = forecast(train, n_targets, sizes)
+    solved = forecast(train, n_targets, sizes, seen)
     if solved + rows + cells > free:
         reason = f"the forecast takes {_size(solved + rows + cells)}, {_size(free)} are free"
         raise InputError("factors", levels, f"fewer levels in all: {reason}")
@@ -86,18 +97,21 @@ def elimination(sizes: Sequence[int], order: int, cells: int) -> float:
     return 8 * (_BASES * rank * (width - rank) + _CHUNKS * CHUNK * width)
 
 
-def forecast(train: np.ndarray, n_targets: int, sizes: Sequence[int]) -> float:
+def forecast(
+    train: np.ndarray, n_targets: int, sizes: Sequence[int], seen: Conjunctions | None = None
+) -> float:
     """Bytes to forecast the leak; see `recombine.theory.retention`."""
     if uses_exact_kernel(len(train), n_targets):
         return 24.0 * len(train) * (len(train) + BLOCK)
-    effects = solved_effects(train, sizes)
+    effects = solved_effects(train, sizes, seen)
     return effects * (12.0 * effects + 8 * BLOCK)
 
 
-def solved_effects(train: np.ndarray, sizes: Sequence[int]) -> int:
+def solved_effects(train: np.ndarray, sizes: Sequence[int], seen: Conjunctions | None = None) -> int:
     """Levels and combinations of levels whose effects the forecast of the leak solves for."""
-    order = feature_order(train, sizes)
-    return int(Conjunctions.of(train, sizes, order=order, min_order=1).starts[-1])
+    if seen is None:
+        seen = Conjunctions.of(train, sizes, order=min(FEATURE_ORDER, len(sizes)))
+    return int(seen.of_orders(feature_order(train, sizes, seen), min_order=1).starts[-1])
 
 
 def free_memory() -> float:

@@ -23,7 +23,7 @@ from recombine.advice.lint import CODES, LintFinding, unchecked
 from recombine.errors import InputError
 from recombine.report import Document, Report, plain_level
 from recombine.spaces.observations import Observations
-from recombine.theory import Determinacy
+from recombine.theory import Conjunctions, Determinacy, GrowingRetention
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,10 +47,11 @@ class AdviceSettings:
 
 @dataclass(frozen=True, eq=False)
 class Reusable:
-    """What advice on more training cells can start from: row spaces by order, and retentions by kernel."""
+    """What advice on more training cells can start from: row spaces by order, retentions, and seen conjunctions."""
 
     row_spaces: Mapping[int, Determinacy]
-    retentions: Sequence[Float[np.ndarray, " targets"]]
+    retentions: GrowingRetention
+    seen: Conjunctions
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -40,6 +40,8 @@ DEPTHS = tuple(range(1, 11))
 """Depths of random ReLU networks whose saliences are tried in addition to the chosen ones."""
 FEW_DEPTHS = (1, 3, 10)
 """The same for large tables."""
+LARGE_FIT = 2_000_000
+"""Training cells times sets of factors from which additive fits are computed from counts, not from the design."""
 MAX_SALIENCE_RATIO = 64.0
 """Ratios of saliences are tried between this and its inverse: wider than any network of 1 to 10 layers has."""
 

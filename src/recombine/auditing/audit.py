@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from recombine.auditing.calibration import Calibration
 from recombine.auditing.cells import Cells, Weighting, gather
+from recombine.auditing.comparison import compare_models
 from recombine.auditing.findings import FINDINGS, AuditEvidence
 from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
@@ -80,9 +82,10 @@ def audit(
     - `target`: the correct output: a column, several columns, or an array `(rows, ...)` of quantities or `(rows,)` of
         labels; missing values are left out.
     - `prediction`: what the model outputs: the same, or scores `(rows, classes)`, or for every row a list of labels,
-        best first.
+        best first. Of several models, a mapping of names to predictions: they are compared.
     - `model`, `inputs`: instead, a PyTorch module, an Equinox module or JAX function, a scikit-learn estimator or any
         other callable, and its inputs for all rows: an array, several arrays, or columns of the table.
+        Several models as a mapping of names to models.
     - `before`: the same model before finetuning, to learn whether it kept, selected or replaced what it knew.
     - `layers`: the layers to examine, by name; or functions of the inputs by name; default: up to 12 of the model's.
     - `activations`: instead, the activity `(rows, ...)` of layers by name, or an `.npz` file.
@@ -114,6 +117,7 @@ def audit(
     **Returns:**
 
     An [`recombine.auditing.AuditReport`][]: `print` it, or use its `findings`, `page()`, `figure()` and `to_dict()`.
+    For several models an [`recombine.auditing.AuditComparison`][], which has a report of each.
 
     **Raises:**
 
@@ -132,6 +136,9 @@ def audit(
 
     ```
     """
+    if isinstance(prediction, Mapping) or isinstance(model, Mapping):
+        # Declared as the report of one model: a union would burden every other caller.
+        return compare_models(audit, locals())  # type: ignore[return-value]
     if prediction is None and model is None and activations is None and weights is None:
         raise InputError(
             "prediction", None, "predictions, or a model with its inputs (--prediction or --model)"
@@ -219,7 +226,8 @@ def audit(
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output, refits, calibration = OutputScores(), Refits(), None
+    by_output, refits, all_outputs = OutputScores(), Refits(), outputs
+    calibration: Calibration | None = None
     top: tuple[TopK, ...] = ()
     if outputs is not None:
         tell("comparing predictions", 0.0)
@@ -284,6 +292,7 @@ def audit(
         calibration=calibration,
         top_k=top,
         parts=score_parts(data.table, cells, answers.parts, seed=seed) if answers and answers.parts else None,
+        all_outputs=all_outputs,
     )
 
 

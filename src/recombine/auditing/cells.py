@@ -12,7 +12,7 @@ from scipy import sparse
 
 from recombine.auditing.label_noise import label_noise, voted
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.thresholds import MIN_REPLICATES
+from recombine.auditing.thresholds import MANY_CLASSES, MIN_REPLICATES
 from recombine.spaces.observations import Observations
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
@@ -232,9 +232,11 @@ def _noise(
     values: Float[np.ndarray, "rows outputs"], cell_index: Int[np.ndarray, " rows"], outputs: Outputs, n: int
 ) -> Float[np.ndarray, " cells"]:
     """The expected squared length of the error of every mean, from the variance within cells, pooled over cells."""
+    if outputs.kind == "classification":
+        return np.zeros(n)
     rows = np.bincount(cell_index[outputs.known], minlength=n)
     within = _variance_within(values, cell_index, outputs.known, n)
-    if outputs.kind == "classification" or not np.isfinite(within):
+    if not np.isfinite(within):
         return np.zeros(n)
     return within / np.maximum(rows, 1)
 
@@ -277,13 +279,28 @@ def means_by_cell(
     chosen = np.arange(len(cell_index)) if counted is None else np.flatnonzero(counted)
     total = np.bincount(cell_index[chosen], minlength=n)
     weights = 1.0 / np.maximum(total, 1)[cell_index[chosen]]
-    average = sparse.csr_array(
-        (weights, (cell_index[chosen], np.arange(len(chosen)))), shape=(n, len(chosen))
-    )
-    picked = values if len(chosen) == len(values) else values[chosen]
-    means = average @ picked
+    label = _labels(values)
+    if label is not None:
+        places = cell_index[chosen] * values.shape[1] + label[chosen]
+        means = np.bincount(places, weights=weights, minlength=n * values.shape[1])
+        means = means.reshape(n, values.shape[1]).astype(
+            np.float64, copy=False
+        )  # whole numbers if there is no row
+    else:
+        average = sparse.csr_array(
+            (weights, (cell_index[chosen], np.arange(len(chosen)))), shape=(n, len(chosen))
+        )
+        means = average @ (values if len(chosen) == len(values) else values[chosen])
     means[total == 0] = np.nan
     return means
+
+
+def _labels(values: Float[np.ndarray, "rows outputs"]) -> Int[np.ndarray, " rows"] | None:
+    """The labels that one-hot rows stand for; `None` if rows are not one-hot, or so short that it does not matter."""
+    if values.shape[1] < MANY_CLASSES or np.count_nonzero(values) != len(values):
+        return None
+    label = values.argmax(axis=1)
+    return label if bool((values[np.arange(len(values)), label] == 1).all()) else None
 
 
 def squared_lengths(rows: Float[np.ndarray, "rows outputs"]) -> Float[np.ndarray, " rows"]:

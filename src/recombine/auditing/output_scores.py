@@ -29,8 +29,12 @@ class OutputScores:
 
     @property
     def failing(self) -> tuple[int, ...]:
-        """The outputs in which the model does not compose."""
-        return tuple(number for number, one in enumerate(self.scores) if one.composes is False)
+        """The outputs in which the model does not compose, or that it has not even learned."""
+        return tuple(
+            number
+            for number, one in enumerate(self.scores)
+            if one.composes is False or not (one.learned or one.unjudged)
+        )
 
     @property
     def only_some_fail(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,18 @@ from recombine._version import __version__
 from recombine.auditing.calibration import Calibration
 from recombine.auditing.cells import Cells
 from recombine.auditing.conditions import Condition
+from recombine.auditing.export import report_metrics
 from recombine.auditing.findings import FINDINGS, Finding
+from recombine.auditing.gate import (
+    AUDIT_FORMAT,
+    BaselineChange,
+    GateResult,
+    cells_to_store,
+    check_report,
+    compare_with_baseline,
+    parse_conditions,
+    summary_line,
+)
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
@@ -59,6 +70,8 @@ class AuditReport(Report):
         right, if that was asked.
     - `calibration`, `top_k`: of scores of classes, if predictions are scores.
     - `notes`: assumptions, and what was left out; `model_error`: the traceback of a model that raised.
+    - `all_outputs`: the outputs before those in which the model composes were left out.
+    - `since`: what changed since a baseline (`compared_with`); `gate`: what a gate decided, if it was run.
     """
 
     table: Observations
@@ -88,6 +101,9 @@ class AuditReport(Report):
     parts: PartScores | None = None
     calibration: Calibration | None = None
     top_k: Sequence[TopK] = ()
+    all_outputs: Outputs | None = None
+    since: BaselineChange | None = None
+    gate: GateResult | None = None
 
     def finding(self, id: str) -> Finding:
         """One finding by its id, such as `"composes"`.
@@ -115,6 +131,76 @@ class AuditReport(Report):
         from recombine.auditing.report import audit_document
 
         return audit_document(self)
+
+    def check(
+        self, conditions: str | Sequence[str], *, baseline: Any = None, strict: bool = False
+    ) -> GateResult:
+        """Checks the conditions of a gate, each of which fails it if it holds.
+
+        A comparison holds if the whole 95% interval is on that side of the number, so that noise does not fail a gate.
+
+        **Arguments:**
+
+        - `conditions`: with commas between them: findings (`does-not-compose`, `shortcut`, ...), `undecided`,
+            `model-error`; comparisons of `unseen`, `seen`, `unseen/seen`, `gap`, `transfer` and `skill` with a number;
+            `any output` before a comparison; with a baseline, `worse` or `worse > 0.05`. `estimate:` before a
+            comparison makes it about the estimate.
+        - `baseline`: an earlier audit: a JSON file, what `to_dict()` returned, or a report.
+        - `strict`: all comparisons are about estimates.
+
+        ```python
+        >>> import numpy as np
+        >>> from recombine import audit
+        >>> a, b = np.indices((6, 6)).reshape(2, -1)
+        >>> seen, y = (a + b) % 3 > 0, a * 2.0 + b
+        >>> report = audit(factors={"a": a, "b": b}, seen=seen, target=y, prediction=np.where(seen, y, a))
+        >>> gate = report.check("transfer < 0.9, estimate: seen > 100")
+        >>> gate.passed, [str(one.condition) for one in gate.failed]
+        (False, ['transfer < 0.9'])
+
+        ```
+        """
+        parsed = parse_conditions(conditions, strict=strict)
+        report = self if baseline is None else self.compared_with(baseline)
+        if report.since is None and any(one.needs_baseline for one in parsed):
+            raise InputError(
+                "baseline", None, "an earlier audit to compare with, since a condition is about it"
+            )
+        return GateResult(tuple(check_report(report, parsed)))
+
+    def gated(self, conditions: str | Sequence[str], *, strict: bool = False) -> AuditReport:
+        """The same report, with what a gate decides (`gate`), which its page then shows; see `check`."""
+        return replace(self, gate=self.check(conditions, strict=strict))
+
+    def compared_with(self, baseline: Any, *, model: str = "", seed: int = 0) -> AuditReport:
+        """The same report, with what changed since an earlier audit of a table with the same factors (`since`).
+
+        **Arguments:**
+
+        - `baseline`: a JSON file that `--json` wrote, what `to_dict()` returned, or an earlier report.
+        - `model`: which of its models, if the baseline has several.
+        """
+        return replace(self, since=compare_with_baseline(self, baseline, model=model, seed=seed))
+
+    @property
+    def summary(self) -> str:
+        """The audit in one line, for a log."""
+        return summary_line(self)
+
+    def metrics(self) -> dict[str, float]:
+        """Finite numbers by name, for an experiment tracker: `mlflow.log_metrics(report.metrics())`.
+
+        ```python
+        >>> from recombine import audit
+        >>> table = {"a": [0, 0, 0, 1, 1, 1, 2, 2, 2], "b": [0, 1, 2, 0, 1, 2, 0, 1, 2]}
+        >>> y = [0.0, 1, 2, 10, 11, 12, 20, 21, 22]
+        >>> report = audit(table, factors=["a", "b"], seen=[True] * 8 + [False], target=y, prediction=y)
+        >>> report.metrics()["unseen_error"], report.metrics()["transfer"]
+        (0.0, 1.0)
+
+        ```
+        """
+        return report_metrics(self)
 
     def cells(self) -> pl.DataFrame:
         """One row per cell of the table: its levels, its number of rows, whether it was seen, and its error."""
@@ -167,6 +253,7 @@ class AuditReport(Report):
         """One object of plain values, as `--json` prints it."""
         forecast = self.forecast
         return {
+            "format": AUDIT_FORMAT,
             "verdict": self.verdict,
             "findings": [one.to_dict() for one in self.findings],
             "errors": self.errors,
@@ -193,6 +280,9 @@ class AuditReport(Report):
             "top_k": [one.to_dict() for one in self.top_k],
             "notes": list(self.notes),
             "traceback": self.model_error or None,
+            "baseline": None if self.since is None else self.since.to_dict(),
+            "gate": None if self.gate is None else self.gate.to_dict(),
+            "cells": cells_to_store(self),
         }
 
 

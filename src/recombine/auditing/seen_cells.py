@@ -9,10 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import linalg
+from scipy import linalg, sparse
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.outputs import decide
@@ -26,7 +29,10 @@ from recombine.auditing.thresholds import (
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
 from recombine.theory.conjunctions import Subset, codes_of
-from recombine.theory.retention import cooccurrence_counts
+from recombine.theory.cooccurrence import cooccurrence
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +62,11 @@ class SeenCells:
 
     def constant(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
         """The mean value (the commonest label) for every cell."""
-        mean = decide(np.average(self.values, axis=0, weights=self.rows)[None], self.kind)
-        return np.repeat(mean, len(cells), axis=0)
+        return np.repeat(self._mean, len(cells), axis=0)
+
+    @cached_property
+    def _mean(self) -> Float[np.ndarray, "1 outputs"]:
+        return decide(np.average(self.values, axis=0, weights=self.rows)[None], self.kind)
 
     def given_levels(
         self, subset: Subset, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool
@@ -70,12 +79,14 @@ class SeenCells:
         """
         weights = self.rows if by_rows else np.ones(len(self.rows))
         known, group = np.unique(codes_of(self.cells, subset, self.sizes), return_inverse=True)
-        sums = np.zeros((len(known), self.values.shape[1]))
-        np.add.at(sums, group, self.values * weights[:, None])
+        shape = (len(known), len(self.values))
+        sums = sparse.csr_array((weights, (group, np.arange(len(group)))), shape=shape) @ self.values
         means = decide(sums / np.bincount(group, weights=weights)[:, None], self.kind)
         codes = codes_of(cells, subset, self.sizes)
         index = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        return np.where((known[index] == codes)[:, None], means[index], self.constant(cells))
+        given, unknown = means[index], known[index] != codes
+        given[unknown] = self.constant(cells[unknown])
+        return given
 
     def can_add(self, order: int) -> bool:
         """Whether there are few enough effects up to this order to fit them."""
@@ -90,19 +101,40 @@ class SeenCells:
 
         - `by_rows`: whether seen cells count by their training rows, or once each.
         """
-        conjunctions = Conjunctions.of(self.cells, self.sizes, order=order)
-        design = conjunctions.design(self.cells)
-        if by_rows:
-            weighted = design.multiply(self.rows[:, None]).tocsr()
-            gram = (design.T @ weighted).toarray()
-        else:
-            weighted, gram = design, cooccurrence_counts(design).astype(np.float64)
-        gram[np.diag_indices_from(gram)] += EFFECT_RIDGE * gram.max()
-        weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), weighted.T @ self.values)
+        conjunctions, weights = self._effects(order, by_rows=by_rows)
         return decide(conjunctions.design(cells) @ weights, self.kind)
+
+    def _effects(
+        self, order: int, *, by_rows: bool
+    ) -> tuple[Conjunctions, Float[np.ndarray, "effects outputs"]]:
+        """The fitted effects of all conjunctions; fitted once."""
+        if (order, by_rows) not in self._fitted:
+            conjunctions = Conjunctions.of(self.cells, self.sizes, order=order)
+            design = conjunctions.design(self.cells)
+            if by_rows:
+                weighted = design.multiply(self.rows[:, None]).tocsr()
+                gram = (design.T @ weighted).toarray()
+            else:
+                weighted, gram = design, cooccurrence(self.cells, conjunctions).astype(np.float64)
+            gram[np.diag_indices_from(gram)] += EFFECT_RIDGE * gram.max()
+            weights = linalg.cho_solve(linalg.cho_factor(gram, overwrite_a=True), weighted.T @ self.values)
+            self._fitted[order, by_rows] = conjunctions, weights
+        return self._fitted[order, by_rows]
+
+    @cached_property
+    def _fitted(self) -> dict[tuple[int, bool], tuple[Conjunctions, np.ndarray]]:
+        return {}
 
     def additive_scores(self, cells: Int[np.ndarray, "cells factors"]) -> Float[np.ndarray, "cells outputs"]:
         """Labels whose scores are sums of effects of single factors (multinomial logistic regression)."""
+        if self._scoring is None:
+            return self.constant(cells)
+        conjunctions, machine = self._scoring
+        return np.eye(self.values.shape[1])[machine.predict(conjunctions.design(cells))]
+
+    @cached_property
+    def _scoring(self) -> tuple[Conjunctions, LogisticRegression] | None:
+        """The fitted regression; `None` if all labels are the same."""
         from sklearn.linear_model import LogisticRegression
 
         conjunctions = Conjunctions.of(self.cells, self.sizes, order=1, min_order=1)
@@ -111,7 +143,7 @@ class SeenCells:
             rows = np.sort(np.random.default_rng(0).choice(rows, MAX_LOGIT_CELLS, replace=False))
         label = self.values[rows].argmax(axis=1)
         if len(np.unique(label)) < 2:
-            return self.constant(cells)
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
@@ -119,7 +151,7 @@ class SeenCells:
             machine = LogisticRegression(C=LOGIT_COST, max_iter=500).fit(
                 conjunctions.design(self.cells[rows]), label
             )
-        return np.eye(self.values.shape[1])[machine.predict(conjunctions.design(cells))]
+        return conjunctions, machine
 
     def mean_of(self, near: Bool[np.ndarray, "cells seen"]) -> Float[np.ndarray, "cells outputs"]:
         """For every cell, the mean (commonest) value of some seen cells."""
@@ -153,14 +185,25 @@ class SeenCells:
         return nearest
 
 
+_PREDICTIONS: WeakKeyDictionary[Cells, SeenCells] = WeakKeyDictionary()
+_TARGETS: WeakKeyDictionary[Cells, SeenCells] = WeakKeyDictionary()
+# What was fitted to the seen cells of a table is fitted once, as long as the table is in use.
+
+
 def seen_predictions(cells: Cells) -> SeenCells:
     """The model's own predictions for seen cells, from which rules explain its predictions for others."""
-    return _seen(cells, np.flatnonzero(cells.seen), cells.predictions)
+    if cells not in _PREDICTIONS:
+        _PREDICTIONS[cells] = _seen(cells, np.flatnonzero(cells.seen), cells.predictions)
+    return _PREDICTIONS[cells]
 
 
 def seen_targets(cells: Cells, index: Int[np.ndarray, " some"] | None = None) -> SeenCells:
     """The targets of seen cells, or of some of them, to which simple models are fitted."""
-    return _seen(cells, cells.inside if index is None else index, cells.targets)
+    if index is not None:
+        return _seen(cells, index, cells.targets)
+    if cells not in _TARGETS:
+        _TARGETS[cells] = _seen(cells, cells.inside, cells.targets)
+    return _TARGETS[cells]
 
 
 def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:

@@ -78,6 +78,13 @@ TARGET_NOISE_FACTOR = 1.25
 """The part of that variance which is noise in the targets is known only to about a quarter."""
 ADDITIVE_PREDICTIONS = 0.99
 """Predictions are sums of effects of single factors if these explain this share of their variance."""
+IGNORES = 0.5
+"""A shortcut ignores factors that the task needs: the levels of its factors leave at most this share of what they leave
+of the targets (relative to the variance of each)."""
+STORED_VALUE, STORED_CELLS, MIN_STORED_VALUES = 1e-6, 0.9, 8
+"""Predictions are stored values if they agree with that of some seen cell up to this share of their standard deviation
+in at least this share of unseen cells, and if seen cells have at least so many different ones (not, for example, whole
+numbers, with which targets agree as well)."""
 NEARLY_CONSTANT = 0.1
 """Predictions hardly vary if their distance to a constant is at most this share of the targets' distance to it."""
 NOT_SHRUNKEN = 0.9
@@ -95,11 +102,11 @@ SAME_UP_TO_UNITS = 0.95
 """Predictions are in other units if a line on the targets explains this share of them on training rows,"""
 MISCALIBRATED = 0.05
 """and if without that line their error is above this share of a constant's,"""
-CAUTIOUS_SLOPE, CAUTIOUS_OFFSET = 0.5, 0.1
-"""unless they are the targets shrunken towards their mean, as a cautious model's are: a slope from 0.5 to 1, and a mean
-that is off by at most a tenth of the standard deviation."""
-MOST_NOISE = 0.5
-"""Wrong labels are a possible reason for errors up to this share of a constant's."""
+CAUTIOUS_OFFSET = 0.1
+"""unless they are the targets shrunken towards their mean, as those of a model that has learned little are: a slope
+below 1, and a mean that is off by at most a tenth of the standard deviation."""
+MOST_NOISE = 0.75
+"""Noise in the targets is a possible reason for errors up to this share of a constant's: 37% wrong labels of two."""
 KNOWN_DISAGREEMENT = 0.2
 """Rows of a cell that disagree are not noise if a model tells this share of their disagreement for rows it was not
 trained on."""
@@ -258,6 +265,8 @@ MAX_KEPT_UNITS, MIN_KEPT_UNITS = 2048, 128
 """Units that are kept of a layer. Wider layers are sketched, which keeps inner products up to 1 / sqrt(units)."""
 MAX_ACTIVITY_BYTES = 2**30
 """For the cell means of all layers together."""
+MANY_CLASSES = 16
+"""Labels of at least this many classes are counted by number, not summed as one-hot codes, which are mostly zeros."""
 MAX_SAMPLED_ROWS = 400
 """Rows whose activity is kept as it is."""
 
@@ -275,3 +284,26 @@ MAX_IMAGES = 6
 """Cells shown as images."""
 MIN_IMAGE_SIDE = 4
 """Outputs with a shorter side than this are not shown as images."""
+
+# ---- gates, baselines and several models -----------------------------------------------------------------------------
+
+MAX_CONDITIONS, MAX_CONDITION_LENGTH = 100, 10_000
+"""Conditions of a gate, and characters of all of them."""
+MAX_STORED_CELLS = 20_000
+"""Cells whose errors are written to JSON, so that a later audit can be compared cell by cell; of more, none are."""
+MAX_BASELINE_BYTES = 200 * 2**20
+"""Size of a baseline file: twenty models with the largest number of cells take less."""
+SAME_ERROR = 1e-6
+"""Errors of a cell that differ by less than this share of a constant's are the same: other hardware rounds
+differently."""
+DIFFERS_P_VALUE = 0.05
+"""Two models differ if the whole interval of the paired difference is on one side of 0, and if at most this share of
+random signs gives a difference as large."""
+MAX_MODELS, MAX_MODEL_NAME = 20, 100
+"""Models that are compared at once, and characters of a model's name, which figures show."""
+MAX_SHOWN_PAIRS = 10
+"""Pairs of models up to which differences are not folded away."""
+MAX_LISTED_CHANGES = 3
+"""Pairs of models up to which the cells that changed are listed and drawn; of more, only their number is given."""
+MAX_COMPARED_MAPS = 6
+"""Models whose error maps a page shows."""

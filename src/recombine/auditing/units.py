@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.thresholds import CAUTIOUS_OFFSET, CAUTIOUS_SLOPE, MISCALIBRATED, SAME_UP_TO_UNITS
+from recombine.auditing.thresholds import CAUTIOUS_OFFSET, MISCALIBRATED, SAME_UP_TO_UNITS
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def in_target_units(outputs: Outputs, seen: Bool[np.ndarray, " rows"]) -> tuple[
     if ((predictions - targets) ** 2).sum() <= MISCALIBRATED * constant:
         return outputs, None
     bias = abs(predictions.mean() - targets.mean())
-    if CAUTIOUS_SLOPE <= factor < 1 and bias <= CAUTIOUS_OFFSET * targets.std():
+    if 0 < factor < 1 and bias <= CAUTIOUS_OFFSET * targets.std():
         return outputs, None
     offset = 0.0 if abs(offset) <= 1e-9 * np.abs(predictions).max() else offset
     return replace(outputs, predictions=(outputs.predictions - offset) / factor), Units(factor, offset)

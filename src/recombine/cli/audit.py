@@ -19,7 +19,18 @@ from recombine.cli.audit_options import (
     parse_ranks,
     text_options,
 )
+from recombine.cli.gate_options import (
+    BaselineOption,
+    ExportOption,
+    FailOnOption,
+    JUnitOption,
+    StrictOption,
+    SummaryOption,
+    fail_if_closed,
+    read_gate,
+)
 from recombine.cli.imported_models import earlier_model, imported_model
+from recombine.cli.several_models import model_names, named_models, one_or_all
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
@@ -34,9 +45,7 @@ from recombine.cli.shared import (
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
-    from recombine.auditing import AuditReport
-
-NOT_COMPOSING = "does-not-compose"
+    from recombine.auditing import AuditComparison, AuditReport
 
 
 def audit(
@@ -68,17 +77,20 @@ def audit(
         typer.Option("--target", metavar="COLUMNS", help="The correct output: y, or y1,y2,y3."),
     ] = None,
     prediction: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            "--prediction", metavar="COLUMNS", help="The model's output: p; or scores by class: p_cat,p_dog."
+            "--prediction",
+            metavar="COLUMNS",
+            help="The model's output: p; or scores by class: p_cat,p_dog. Several models are compared: --prediction "
+            "v1=p1 --prediction v2=p2.",
         ),
     ] = None,
     model: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--model",
             metavar="MODULE:NAME",
-            help="A function, module or estimator to run: package.module:name.",
+            help="A function, module or estimator to run: package.module:name; several as v1=package.module:name.",
         ),
     ] = None,
     before: Annotated[
@@ -161,19 +173,19 @@ def audit(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a page with figures (.html or .md).")
     ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-on",
-            metavar="FINDINGS",
-            help="A gate for continuous integration: exit with status 1 if one of these holds: does-not-compose, "
-            "shortcut, memorisation-leak, superposition, additive-only, or any other finding. Several with commas.",
-        ),
-    ] = None,
+    fail_on: FailOnOption = None,
+    strict: StrictOption = False,
+    baseline: BaselineOption = None,
+    summary: SummaryOption = False,
+    junit: JUnitOption = None,
+    export: ExportOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say whether a model handles unseen combinations, why not, and what to try."""
+    """Say whether a model handles unseen combinations, why not, and what to try.
+
+    Exit status: 0 fine; 1 a condition of --fail-on holds; 2 bad input; 130 interrupted.
+    """
     from recombine.advice.arguments import parse_bins
     from recombine.auditing import audit as run
     from recombine.auditing.reading import read_audit_file
@@ -181,32 +193,57 @@ def audit(
 
     check_page_path(html, "html")
     check_table_path("cells", cells)
-    gates = _gates(fail_on or ())
+    predictions, models = named_models("prediction", prediction), named_models("model", model)
+    several = len(predictions) > 1 or len(models) > 1
+    names = model_names(predictions, models) if several else []
+    gate = read_gate(fail_on, strict=strict, baseline=baseline, junit=junit, export=export, models=names)
     if (table is None) == (data is None):
         example = "recombine audit p.csv --factors a,b --seen split=train --target y --prediction p"
         expected = f"a table ({example}), or --data FILE.npz with --model, not both"
         raise InputError("table", str(table) if table else None, expected)
-    if before is not None and model is None:
-        raise InputError("--before", before, "a --model to go with it")
-    earlier = None if before is None or model is None else earlier_model(before, model)
-    loaded, other_weights = (None, weights) if model is None else imported_model(model, weights)
+    if before is not None and len(models) != 1:
+        raise InputError("--before", before, "a --model to go with it" if not models else "one --model")
+    if weights is not None and several:
+        raise InputError("weights", str(weights), "one model at a time")
+    loaded: Any = None
+    earlier, other_weights = None, weights
+    if several:
+        loaded = {one: imported_model(text, None)[0] for one, text in models.items()} or None
+    elif models:
+        (path,) = models.values()
+        earlier = None if before is None else earlier_model(before, path)
+        loaded, other_weights = imported_model(path, weights)
+    if not several:
+        name = name or next((one for one, text in (models or predictions).items() if one != text), None)
     unused: list[str] = []
     arguments: dict[str, Any] = {
         "factors": _words(factors),
         "seen": seen,
         "target": _columns(target),
-        "prediction": _columns(prediction),
+        "prediction": one_or_all({one: _columns(text) for one, text in predictions.items()}, several),
         "inputs": _words(inputs),
     }
     if data is not None:
-        arguments, unused = read_audit_file(
-            data, inputs=inputs, target=target, prediction=prediction, seen=seen, factors=_words(factors)
-        )
+        if len(predictions) > 1 and factors is None:
+            expected = "names of arrays, since predictions of several models are arrays, too"
+            raise InputError("factors", None, expected)
+        wanted: dict[str, str | None] = dict(predictions) if predictions else {"": None}
+        read = {
+            one: read_audit_file(
+                data, inputs=inputs, target=target, prediction=text, seen=seen, factors=_words(factors)
+            )
+            for one, text in wanted.items()
+        }
+        arguments, unused = next(iter(read.values()))
+        unused = [one for one in unused if one not in predictions.values()]
+        if predictions:
+            arrays = {one: found["prediction"] for one, (found, _) in read.items()}
+            arguments["prediction"] = one_or_all(arrays, several)
         if loaded is None and arguments["prediction"] is not None:
             arguments["inputs"] = None
     # What a model prints goes to standard error, so that the report, or the JSON, stands alone.
     with progress_lines(quiet=quiet) as progress, redirect_stdout(sys.stderr):
-        report = run(
+        report: AuditReport | AuditComparison = run(
             table,
             **arguments,
             model=loaded,
@@ -229,43 +266,41 @@ def audit(
             progress=progress,
         )
     if data is not None:
-        notes = [f"arrays of {data.name} that were not used: {', '.join(unused)}"] if unused else []
-        named = replace(report.table, name=data.name)
-        report = replace(report, table=named, notes=(*report.notes, *notes))
+        report = _named_after(report, data.name, unused)
+    report = gate.apply(report, seed)
+    written = []
     if cells is not None:
         write_table(report.cells(), cells)
+        written.append(("Cells", str(cells)))
     if html is not None:
         report.page().write(html)
+        written.append(("Page", str(html)))
+    written += gate.write(report)
     if as_json:
         say_json(report.to_dict())
+        if summary:
+            typer.echo(report.summary, err=True)
     else:
-        say(str(report))
-        for what, path in (("Cells", cells), ("Page", html)):
-            if path is not None:
-                say(f"{what}: {path}")
-    failed = _failed(report, gates)
-    if failed:
-        typer.echo(f"failed on {', '.join(failed)}", err=True)
-        raise typer.Exit(1)
+        say(report.summary if summary else str(report))
+        for what, where in () if summary else written:
+            say(f"{what}: {where}")
+    fail_if_closed(report)
 
 
-def _gates(texts: list[str] | tuple[str, ...]) -> list[str]:
-    """The names that `--fail-on` lists, checked before anything is run."""
-    from recombine.auditing.findings import FINDINGS
+def _named_after(
+    report: AuditReport | AuditComparison, name: str, unused: list[str]
+) -> AuditReport | AuditComparison:
+    """The report with the name of its file, and with a note on arrays that were not used."""
+    from recombine.auditing import AuditComparison
 
-    accepted = [NOT_COMPOSING, *(id.replace("_", "-") for id in FINDINGS if id != "composes")]
-    names = [word.replace("_", "-") for text in texts for word in words(text)]
-    for name in names:
-        if name not in accepted:
-            raise InputError("fail-on", name, f"one of {', '.join(accepted)}")
-    return names
-
-
-def _failed(report: AuditReport, gates: list[str]) -> list[str]:
-    holding = {one.id.replace("_", "-") for one in report.findings if one.holds is True}
-    if report.finding("composes").holds is False:
-        holding.add(NOT_COMPOSING)
-    return [gate for gate in dict.fromkeys(gates) if gate in holding]
+    notes = [f"arrays of {name} that were not used: {', '.join(unused)}"] if unused else []
+    notes = [*report.notes, *notes]
+    if isinstance(report, AuditComparison):
+        reports = {
+            model: replace(one, table=replace(one.table, name=name)) for model, one in report.reports.items()
+        }
+        return replace(report, reports=reports, notes=notes)
+    return replace(report, table=replace(report.table, name=name), notes=tuple(notes))
 
 
 def _words(text: str | None) -> list[str] | None:

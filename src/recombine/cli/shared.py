@@ -65,7 +65,22 @@ def say(line: str = "") -> None:
 
 def say_json(value: Any) -> None:
     """Prints a value as JSON; numbers that are not finite, which JSON does not have, become null."""
-    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(_json_text(_finite(value)))
+
+
+def _json_text(value: Any, margin: str = "") -> str:
+    """JSON with two spaces of indentation; lists of plain values are on one line, since there are long ones."""
+    inner = f"{margin}  "
+    if isinstance(value, dict) and value:
+        lines = [f"{inner}{_plain_text(str(key))}: {_json_text(one, inner)}" for key, one in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
+    if isinstance(value, list | tuple) and any(isinstance(one, dict | list | tuple) for one in value):
+        return "[\n" + ",\n".join(inner + _json_text(one, inner) for one in value) + f"\n{margin}]"
+    return _plain_text(value)
+
+
+def _plain_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def say_report(report: Report, html: Path | None, *, as_json: bool) -> None:

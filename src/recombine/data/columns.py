@@ -197,6 +197,8 @@ def _one_axis(field: str, array: Any) -> Any:
 
 def _from_list(field: str, values: list[Any]) -> pl.Series:
     """Values that are all of one kind; `None` and NaN (as pandas has it) are missing."""
+    if set(map(type, values)) == {str}:  # the common case, without a look at each value
+        return _text(field, values)
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     plain = [None if _is_missing(value) else value for value in plain]
     kinds = {_kind_of_value(value) for value in plain if value is not None}

@@ -19,6 +19,7 @@ from recombine.data.levels import MISSING, Levels, binned, including_missing, le
 from recombine.data.limits import MAX_FACTORS, check_name
 from recombine.data.tables import DataTable, read_table
 from recombine.errors import InputError
+from recombine.spaces.cell_numbers import distinct_numbers
 from recombine.spaces.factors import Space
 from recombine.spaces.training_rows import parse_condition, training_rows
 
@@ -64,8 +65,17 @@ class Observations:
     @cached_property
     def train(self) -> Int[np.ndarray, "train factors"]:
         """The different training cells, in C order."""
-        codes = np.unique(self.codes[self.seen])
-        return np.stack(np.unravel_index(codes, self.space.shape), axis=1)
+        return np.stack(np.unravel_index(self.train_codes, self.space.shape)).T  # columns are contiguous
+
+    @cached_property
+    def train_codes(self) -> Int[np.ndarray, " train"]:
+        """The numbers of the different training cells, sorted."""
+        return distinct_numbers(self.codes[self.seen], self.space.n_cells)
+
+    @cached_property
+    def test_codes(self) -> Int[np.ndarray, " test"]:
+        """The numbers of the different cells of test rows, sorted."""
+        return distinct_numbers(self.codes[~self.seen], self.space.n_cells)
 
     @cached_property
     def codes(self) -> Int[np.ndarray, " rows"]:
@@ -150,7 +160,7 @@ def observe(
     return Observations(
         source.name,
         _space(levels),
-        np.stack([factor.codes for factor in levels.values()], axis=1),
+        np.stack([factor.codes for factor in levels.values()]).T,  # columns are contiguous
         training,
         None if target is None else _target(source, target, rows),
         None if cost is None else _cost(source, cost, rows),

@@ -25,6 +25,7 @@ from recombine.theory.closed_forms import (
 )
 from recombine.theory.conjunctions import Conjunctions, decompose, subsets
 from recombine.theory.determinacy import Determinacy, grid_rank
+from recombine.theory.growing_retention import GrowingRetention
 from recombine.theory.kernel_machines import (
     Machine,
     max_margin,
@@ -78,6 +79,7 @@ __all__ = [
     "Determinacy",
     "DiagonalPenalty",
     "DiagonalWeights",
+    "GrowingRetention",
     "Line",
     "Machine",
     "Margins",

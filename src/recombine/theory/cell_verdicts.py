@@ -58,6 +58,7 @@ def cell_verdicts(
     *,
     order: int,
     known: Determinacy | None = None,
+    seen: Conjunctions | None = None,
 ) -> CellVerdicts:
     """Sorts cells into determined, norm-completed and undetermined ones.
 
@@ -66,6 +67,7 @@ def cell_verdicts(
     - `train`, `cells`: level indices.
     - `sizes`: the number of levels of every factor.
     - `known`: what `train` determines at this order, if it has been computed already.
+    - `seen`: the conjunctions of `train` up to at least this order, if they are known.
 
     ```python
     >>> import numpy as np
@@ -80,7 +82,7 @@ def cell_verdicts(
     determined = known.determined(cells)
     norm_completed = np.zeros(len(cells), dtype=bool)
     if not determined.all():
-        seen = Conjunctions.of(train, sizes, order=order)
+        seen = Conjunctions.of(train, sizes, order=order) if seen is None else seen.of_orders(order)
         norm_completed[~determined] = seen.missing(np.asarray(cells)[~determined]).any(axis=1)
     return CellVerdicts(order, determined, norm_completed, known.is_certain())
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from math import prod
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
 from recombine.errors import InputError
+from recombine.spaces.cell_numbers import distinct_numbers
 from recombine.theory.overlap_kernels import OverlapKernel, set_index
 
 Subset = tuple[int, ...]
@@ -76,7 +78,25 @@ class Conjunctions:
         if cells.ndim != 2 or cells.shape[1] != len(sizes):
             raise InputError("cells", cells.shape, f"(rows, {len(sizes)}) level indices")
         sets = tuple(subsets(len(sizes), order, min_order=min_order))
-        return Conjunctions(tuple(sizes), sets, tuple(np.unique(codes_of(cells, s, sizes)) for s in sets))
+        codes = tuple(
+            distinct_numbers(codes_of(cells, subset, sizes), prod(sizes[axis] for axis in subset))
+            for subset in sets
+        )
+        return Conjunctions(tuple(sizes), sets, codes)
+
+    def of_orders(self, order: int, *, min_order: int = 0) -> Conjunctions:
+        """Only those of order `min_order` to `order`, without another look at the cells."""
+        kept = [position for position, one in enumerate(self.subsets) if min_order <= len(one) <= order]
+        subsets = tuple(self.subsets[position] for position in kept)
+        return Conjunctions(self.sizes, subsets, tuple(self.codes[position] for position in kept))
+
+    def also_of(self, cells: Int[np.ndarray, "rows factors"]) -> Conjunctions:
+        """These and those that occur in further cells."""
+        codes = tuple(
+            np.union1d(known, codes_of(cells, subset, self.sizes))
+            for subset, known in zip(self.subsets, self.codes, strict=True)
+        )
+        return Conjunctions(self.sizes, self.subsets, codes)
 
     @property
     def starts(self) -> Int[np.ndarray, " subsets"]:
@@ -90,6 +110,12 @@ class Conjunctions:
             zip(self.subsets, self.codes, self.starts[:-1], strict=True)
         ):
             code = codes_of(cells, subset, self.sizes)
+            all_of_set = prod(self.sizes[axis] for axis in subset)
+            if all_of_set <= len(cells) + len(known):  # a table of all combinations is faster than a search
+                column = np.full(all_of_set, -1)
+                column[known] = start + np.arange(len(known))
+                columns[:, position] = column[code]
+                continue
             index = np.minimum(np.searchsorted(known, code), len(known) - 1)
             columns[:, position] = np.where(known[index] == code, start + index, -1)
         return columns

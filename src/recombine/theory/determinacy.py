@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from recombine.errors import InputError
-from recombine.theory.conjunctions import subsets
+from recombine.theory.conjunctions import Conjunctions, subsets
 from recombine.theory.elimination import PRIMES, Echelon
+from recombine.theory.saturation import is_large_enough, saturated_row_space
 
 CHUNK = 512
 """Rows that are eliminated together."""
@@ -72,9 +73,27 @@ class Determinacy:
         self._pool: Int[np.ndarray, "width+1 vectors"] | None = None
 
     @staticmethod
-    def of(cells: Int[np.ndarray, "cells factors"], sizes: Sequence[int], order: int) -> Determinacy:
-        """What a set of cells determines."""
+    def of(
+        cells: Int[np.ndarray, "cells factors"],
+        sizes: Sequence[int],
+        order: int,
+        *,
+        seen: Conjunctions | None = None,
+        counts: Float[np.ndarray, "columns columns"] | None = None,
+    ) -> Determinacy:
+        """What a set of cells determines.
+
+        **Arguments:**
+
+        - `seen`, `counts`: the conjunctions of order 1 to at least `order` that occur in the cells, and how often two
+            of them occur together, if known: many cells are then faster (see `recombine.theory.saturation`).
+        """
         known = Determinacy(sizes, order)
+        if seen is not None and counts is not None and is_large_enough(known.full_rank, len(cells)):
+            space = saturated_row_space(seen, counts, len(cells), order)
+            if space is not None:
+                known._space = space
+                return known
         known.add(
             np.random.default_rng(0).permutation(cells)
         )  # the order is free, and neighbours are redundant

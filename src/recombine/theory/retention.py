@@ -18,10 +18,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import linalg, sparse
 
 from recombine.theory.conjunctions import Conjunctions
+from recombine.theory.cooccurrence import cooccurrence
 from recombine.theory.overlap_kernels import OverlapKernel, set_index
+from recombine.theory.posterior_inverse import PosteriorInverse
 
 MAX_CELLS = 3000
 """Largest number of training cells for the exact kernel: its inverse takes the cube of this."""
@@ -33,8 +34,6 @@ MAX_COLUMNS = 12_000
 """Largest number of seen conjunctions of `FEATURE_ORDER`, for a matrix of its square; beyond, only single levels."""
 BLOCK = 2000
 """Cells that are evaluated together, which bounds the memory for cross-kernels."""
-DENSE_ADVANTAGE = 20
-"""How many times faster a product of dense matrices is than one that looks up the entries that are not zero."""
 MIN_RIDGE = 1e-10
 """Keeps the system solvable where whole cells have no salience; retention is then 1 for every determined cell."""
 
@@ -68,7 +67,15 @@ def retention(
     kernels = [without_constant(kernel) for kernel in kernels]
     if uses_exact_kernel(len(train), len(targets)):
         return [_from_kernel(kernel, train, targets) for kernel in kernels]
-    return _from_features(kernels, train, targets, sizes)
+    order = feature_order(train, sizes)
+    seen = Conjunctions.of(train, sizes, order=order, min_order=1)
+    counts = cooccurrence(train, seen)
+    values = []
+    for kernel in kernels:  # one inverse at a time
+        scale, ridge, total = feature_weights(kernel, seen, order)
+        inverse = PosteriorInverse.of(counts, scale, ridge)
+        values += retention_by_inverse([inverse], targets, seen, [total])
+    return values
 
 
 def without_constant(kernel: OverlapKernel) -> OverlapKernel:
@@ -79,6 +86,11 @@ def without_constant(kernel: OverlapKernel) -> OverlapKernel:
 def uses_exact_kernel(n_train: int, n_targets: int) -> bool:
     """Whether the kernel of all lower orders can be inverted for this many cells."""
     return n_train <= MAX_CELLS and n_train * n_targets <= MAX_WORK
+
+
+def uses_features(n_train: int, n_targets: int, sizes: Sequence[int]) -> bool:
+    """Whether retention is computed in the space of conjunctions, and not with the exact kernel."""
+    return n_targets > 0 and len(sizes) > 1 and not uses_exact_kernel(n_train, n_targets)
 
 
 def _from_kernel(
@@ -94,58 +106,43 @@ def _from_kernel(
     return np.concatenate(explained) / float(lower.similarity.ravel()[-1])
 
 
-def _from_features(
-    kernels: Sequence[OverlapKernel], train: np.ndarray, targets: np.ndarray, sizes: Sequence[int]
+def retention_by_inverse(
+    inverses: Sequence[PosteriorInverse],
+    targets: Int[np.ndarray, "targets factors"],
+    seen: Conjunctions,
+    totals: Sequence[float],
 ) -> list[Float[np.ndarray, " targets"]]:
     """The same in the space of conjunctions: `phi' phi - r phi' (Phi' Phi + r)^-1 phi`, with ridge r.
 
     This is the kernel form by the Woodbury identity, with one row and column per seen conjunction instead of one per
     training cell. A row of features has one non-zero entry per set of factors, so the quadratic form is a sum over few
     entries of the inverse.
+
+    **Arguments:**
+
+    - `totals`: for each inverse, the kernel of a cell with itself; see `feature_weights`.
     """
-    order = feature_order(train, sizes)
-    seen = Conjunctions.of(train, sizes, order=order, min_order=1)
-    counts = cooccurrence_counts(seen.design(train))
-    retained = []
-    for kernel in kernels:
-        scale, ridge, total = feature_weights(kernel, seen, order)
-        inverse = _lower_inverse(counts, scale, ridge)
-        blocks = np.split(targets, range(BLOCK, len(targets), BLOCK))
-        if is_dense(len(seen.subsets), len(scale)):
-            inverse += np.tril(inverse, -1).T - np.triu(inverse, 1)
-            explained = [_explained_densely(inverse, seen.design(block) * scale, ridge) for block in blocks]
-        else:
-            explained = [
-                _explained(inverse, np.append(scale, 0.0), seen.columns(block), ridge) for block in blocks
-            ]
-        del inverse  # before the next one is allocated
-        retained.append(np.concatenate(explained) / total)
-    return retained
+    values = [np.empty(len(targets)) for _ in inverses]
+    for start in range(0, len(targets), BLOCK):
+        columns = seen.columns(targets[start : start + BLOCK])
+        for one, inverse, total in zip(values, inverses, totals, strict=True):
+            one[start : start + BLOCK] = inverse.forms(columns) / total
+    return values
 
 
-def cooccurrence_counts(design: sparse.csr_array) -> Float[np.ndarray, "columns columns"]:
-    """`design' design`: in how many rows two columns are both 1.
+def feature_order(
+    train: Int[np.ndarray, "train factors"], sizes: Sequence[int], seen: Conjunctions | None = None
+) -> int:
+    """The largest order whose seen conjunctions fit into memory for a large table.
 
-    In single precision, which is exact for counts below 2^24 and takes half the memory.
+    **Arguments:**
+
+    - `seen`: the conjunctions that occur in training, at least up to `FEATURE_ORDER`, if they are known.
     """
-    single = design.astype(np.float32)
-    counts = np.zeros((single.shape[1],) * 2, dtype=np.float32)
-    if is_dense(design.nnz / max(1, design.shape[0]), design.shape[1]):
-        for start in range(0, single.shape[0], BLOCK):
-            block = single[start : start + BLOCK].toarray()
-            counts += block.T @ block
-        return counts
-    transposed = single.T.tocsr()
-    for start in range(0, len(counts), BLOCK):
-        counts[start : start + BLOCK] = (transposed[start : start + BLOCK] @ single).toarray()
-    return counts
-
-
-def feature_order(train: Int[np.ndarray, "train factors"], sizes: Sequence[int]) -> int:
-    """The largest order whose seen conjunctions fit into memory for a large table."""
     order = min(FEATURE_ORDER, len(sizes) - 1)
-    seen = Conjunctions.of(train, sizes, order=order, min_order=1)
-    return order if seen.starts[-1] <= MAX_COLUMNS else 1
+    if seen is None:
+        seen = Conjunctions.of(train, sizes, order=order, min_order=1)
+    return order if seen.of_orders(order, min_order=1).starts[-1] <= MAX_COLUMNS else 1
 
 
 def feature_weights(
@@ -162,51 +159,3 @@ def feature_weights(
     scale = np.sqrt(np.repeat(np.maximum(salience, 0), [len(codes) for codes in seen.codes]))
     total = float(kernel.lower(order).similarity.ravel()[-1])
     return scale, max(float(kernel.similarity.ravel()[-1]) - total, MIN_RIDGE), total
-
-
-def ridge_matrix(
-    counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
-) -> Float[np.ndarray, "n n"]:
-    """`diag(scale) counts diag(scale) + ridge`, without a second array of that size."""
-    matrix = counts.astype(np.float64)
-    matrix *= scale[:, None]
-    matrix *= scale
-    matrix[np.diag_indices_from(matrix)] += ridge
-    return matrix
-
-
-def is_dense(entries: float, columns: int) -> bool:
-    """Whether rows with so many entries that are not zero are multiplied faster with all their zeros."""
-    return columns**2 < DENSE_ADVANTAGE * entries**2
-
-
-def _lower_inverse(
-    counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float
-) -> Float[np.ndarray, "n n"]:
-    """The lower triangle of the inverse of `ridge_matrix`, in the matrix's memory: a second one may not fit."""
-    factor, failed = linalg.lapack.dpotrf(ridge_matrix(counts, scale, ridge).T, lower=1, overwrite_a=1)
-    if failed:  # numerically singular
-        return linalg.pinvh(ridge_matrix(counts, scale, ridge))
-    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    return inverse
-
-
-def _explained(
-    lower: np.ndarray, scale: np.ndarray, columns: Int[np.ndarray, "rows subsets"], ridge: float
-) -> Float[np.ndarray, " rows"]:
-    """`phi' phi - ridge phi' inverse phi` for rows given by their columns; column -1 (unseen) has weight 0."""
-    weights = scale[columns]
-    form = np.zeros(len(columns))
-    for position in range(columns.shape[1]):
-        column = columns[:, position, None]
-        entries = lower[np.maximum(column, columns), np.minimum(column, columns)]
-        form += weights[:, position] * (entries * weights).sum(axis=1)
-    return (weights**2).sum(axis=1) - ridge * form
-
-
-def _explained_densely(
-    inverse: Float[np.ndarray, "n n"], features: sparse.csr_array, ridge: float
-) -> Float[np.ndarray, " rows"]:
-    """`phi' phi - ridge phi' inverse phi` for rows of weighted features."""
-    rows = features.toarray()
-    return (rows**2).sum(axis=1) - ridge * ((rows @ inverse) * rows).sum(axis=1)

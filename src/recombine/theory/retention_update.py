@@ -14,14 +14,14 @@ from jaxtyping import Float, Int
 from scipy import linalg, sparse
 
 from recombine.theory.conjunctions import Conjunctions
+from recombine.theory.cooccurrence import cooccurrence
 from recombine.theory.overlap_kernels import OverlapKernel
+from recombine.theory.posterior_inverse import ridge_matrix
 from recombine.theory.retention import (
     BLOCK,
-    cooccurrence_counts,
     feature_order,
     feature_weights,
     retention,
-    ridge_matrix,
     uses_exact_kernel,
     without_constant,
 )
@@ -110,7 +110,7 @@ def _gains(
     seen = Conjunctions.of(np.concatenate([train, added]), sizes, order=order, min_order=1)
     design, added_rows = seen.design(train), seen.design(added).toarray()
     dense = design.shape[1] ** 3 < DENSE_ADVANTAGE * design.nnz
-    counts = cooccurrence_counts(design) if dense else None
+    counts = cooccurrence(train, seen) if dense else None
     gains = []
     for kernel in kernels:
         scale, ridge, total = feature_weights(kernel, seen, order)

@@ -19,7 +19,7 @@ from recombine.advice.cells_of_interest import (
 from recombine.advice.thresholds import MAX_NAMED_CELLS, MAX_TARGETS
 from recombine.report import count
 from recombine.spaces.observations import Observations
-from recombine.theory import CellVerdicts, Determinacy, cell_verdicts
+from recombine.theory import CellVerdicts, Conjunctions, Determinacy, cell_verdicts
 
 if TYPE_CHECKING:
     from recombine.advice.result import AdviceSettings
@@ -144,6 +144,7 @@ def order_advice(
     settings: AdviceSettings,
     targets: Int[np.ndarray, "targets factors"],
     row_spaces: Mapping[int, Determinacy],
+    seen: Conjunctions,
     *,
     previous: Mapping[int, OrderAdvice] | None = None,
 ) -> dict[int, OrderAdvice]:
@@ -151,7 +152,7 @@ def order_advice(
 
     **Arguments:**
 
-    - `row_spaces`: by order, what training determines.
+    - `row_spaces`: by order, what training determines; `seen`: the conjunctions of the training cells.
     - `previous`: the same for less training. Additions are taken greedily, so those for more training are among those
         for less: a cell that was determined by training and earlier additions still is.
     """
@@ -167,7 +168,7 @@ def order_advice(
             by_order[order] = _every_cell(order, targets, banned)
             continue
         known = row_spaces[order]
-        verdicts = cell_verdicts(train, targets, sizes, order=order, known=known)
+        verdicts = cell_verdicts(train, targets, sizes, order=order, known=known, seen=seen)
         if banned is not None:
             first = cheapest_first(table, targets)
             added = minimal_additions(known, targets, first=first, banned=banned, others=others)

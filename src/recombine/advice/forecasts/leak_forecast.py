@@ -17,6 +17,7 @@ from recombine.advice.forecasts.salience_profile import SalienceProfile
 from recombine.advice.thresholds import MIN_RETENTION
 from recombine.report import percent
 from recombine.spaces.observations import Observations
+from recombine.theory import Conjunctions
 from recombine.theory.retention import feature_order, uses_exact_kernel
 
 
@@ -72,9 +73,14 @@ class LeakForecast:
 
 
 def leak_forecast(
-    table: Observations, retentions: Sequence[np.ndarray], profile: SalienceProfile
+    table: Observations, retentions: Sequence[np.ndarray], profile: SalienceProfile, seen: Conjunctions
 ) -> LeakForecast:
-    """Summarises the retention of the cells of interest for the profile's kernel, then for the ends of its band."""
+    """Summarises the retention of the cells of interest for the profile's kernel, then for the ends of its band.
+
+    **Arguments:**
+
+    - `seen`: the conjunctions of the training cells.
+    """
     chosen, *band = retentions
     exact = uses_exact_kernel(len(table.train), len(chosen))
     return LeakForecast(
@@ -84,5 +90,5 @@ def leak_forecast(
         float(chosen.max()),
         (float(np.median(band[0])), float(np.median(band[1]))) if band else None,
         training_cells_by_level(table),
-        None if exact else feature_order(table.train, table.space.shape),
+        None if exact else feature_order(table.train, table.space.shape, seen),
     )

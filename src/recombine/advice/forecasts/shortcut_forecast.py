@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy import special
 
 from recombine.advice.labels import CellLabels
 from recombine.report import percent
+from recombine.spaces.cell_numbers import numbered
 from recombine.theory import OverlapKernel, subsets
 from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.overlap_kernels import set_index
@@ -90,19 +91,30 @@ def shortcuts(
     - `interesting`: which labelled cells are cells of interest.
     - `kernel`: whose saliences rank the rules.
     """
-    seen, rules = labels.seen, []
+    rules, cells, unseen = [], labels.cells[labels.seen], labels.cells[interesting]
+    label, values = labels.label[labels.seen], labels.values[labels.seen, 0]
     alone: dict[int, float] = {}
     for subset in subsets(len(sizes), min(2, len(sizes) - 1), min_order=1):
-        codes = codes_of(labels.cells, subset, sizes)
+        codes = codes_of(cells, subset, sizes)
+        known, group = numbered(codes, prod(sizes[axis] for axis in subset))
+        asked = codes_of(unseen, subset, sizes)
+        position = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+        familiar = known[position] == asked
         if labels.classes:
-            train, target, base = _by_majority(codes, labels.label, seen, interesting)
-            chance, (gain, worth) = (
-                1 / len(labels.classes),
-                _gain_by_majority(codes[seen], labels.label[seen]),
+            table = _cross_table(group, label)
+            right = (table.argmax(axis=1)[position] == labels.label[interesting])[familiar]
+            target = float(right.mean()) if len(right) else float("nan")
+            train, base = (
+                float(table.max(axis=1).sum() / len(label)),
+                float(np.bincount(label).max() / len(label)),
             )
+            chance, (gain, worth) = 1 / len(labels.classes), _gain_by_majority(group, label)
         else:
-            train, target, base = _by_mean(codes, labels.values[:, 0], seen, interesting)
-            chance, (gain, worth) = 0.0, _gain_by_mean(codes[seen], labels.values[seen, 0])
+            means = np.bincount(group, weights=values) / np.bincount(group)
+            train, base, target = _explained(means[group], values), 0.0, float("nan")
+            if familiar.sum() > 1:
+                target = _explained(means[position][familiar], labels.values[interesting, 0][familiar])
+            chance, (gain, worth) = 0.0, _gain_by_mean(group, values)
         if len(subset) == 1:
             alone[subset[0]] = train
         elif train <= max(alone[axis] for axis in subset) + 1e-9:
@@ -127,57 +139,30 @@ def shortcut_sentences(rules: Sequence[Shortcut], names: Sequence[str], *, at_mo
     return ["not checked: no unseen cell has a label"]
 
 
-def _by_majority(
-    codes: np.ndarray, label: np.ndarray, seen: np.ndarray, interesting: np.ndarray
-) -> tuple[float, float, float]:
-    """Accuracy of the majority class in training and on cells of interest, and of a constant in training."""
-    known, group = np.unique(codes[seen], return_inverse=True)
-    table = np.zeros((len(known), label.max() + 1))
-    np.add.at(table, (group, label[seen]), 1)
-    guess = table.argmax(axis=1)
-    base = np.bincount(label[seen]).max() / seen.sum()
-    train = float((guess[group] == label[seen]).mean())
-    position = np.minimum(np.searchsorted(known, codes[interesting]), len(known) - 1)
-    familiar = known[position] == codes[interesting]
-    right = (guess[position] == label[interesting])[familiar]
-    return train, float(right.mean()) if len(right) else float("nan"), float(base)
+def _cross_table(group: np.ndarray, label: np.ndarray) -> Int[np.ndarray, "groups labels"]:
+    """How many cells have each group and label."""
+    shape = int(group.max()) + 1, int(label.max()) + 1
+    return np.bincount(group * shape[1] + label, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _by_mean(
-    codes: np.ndarray, values: np.ndarray, seen: np.ndarray, interesting: np.ndarray
-) -> tuple[float, float, float]:
-    """Variance that training means explain in training and on cells of interest; a constant explains nothing."""
-    known, group = np.unique(codes[seen], return_inverse=True)
-    means = np.bincount(group, weights=values[seen]) / np.bincount(group)
-    train = _explained(means[group], values[seen])
-    position = np.minimum(np.searchsorted(known, codes[interesting]), len(known) - 1)
-    familiar = known[position] == codes[interesting]
-    if familiar.sum() < 2:
-        return train, float("nan"), 0.0
-    return train, _explained(means[position][familiar], values[interesting][familiar]), 0.0
-
-
-def _gain_by_majority(codes: np.ndarray, label: np.ndarray) -> tuple[float, bool]:
+def _gain_by_majority(group: np.ndarray, label: np.ndarray) -> tuple[float, bool]:
     """The gain of a majority rule on cells that are left out in turn, and whether it is worth taking."""
-    _, group = np.unique(codes, return_inverse=True)
-    table = np.zeros((group.max() + 1, label.max() + 1))
-    np.add.at(table, (group, label), 1)
-    common = np.bincount(label)
-    index = np.arange(len(label))
-    others = table[group]
-    others[index, label] -= 1
+    table = _cross_table(group, label)  # cells of one group and label are treated alike
+    common, total = table.sum(axis=0), int(table.sum())
+    level, label = np.nonzero(table)
+    others = table[level].astype(np.float64)
+    others[np.arange(len(label)), label] -= 1
     others += 1e-6 * common  # where a level has no other cell, the commonest label
-    right = float((others.argmax(axis=1) == label).mean())
-    base = float(common.max() / len(label))
+    right = float(table[level, label][others.argmax(axis=1) == label].sum() / total)
+    base = float(common.max() / total)
     if base == 1:
         return 0.0, False
     gain = (right - base) / (1 - base)
-    return gain, gain > MATERIAL and _dependence(table) <= BY_LUCK
+    return gain, gain > MATERIAL and _dependence(table.astype(np.float64)) <= BY_LUCK
 
 
-def _gain_by_mean(codes: np.ndarray, values: np.ndarray) -> tuple[float, bool]:
+def _gain_by_mean(group: np.ndarray, values: np.ndarray) -> tuple[float, bool]:
     """The variance that means of other cells explain, each cell left out in turn, and whether that is worth taking."""
-    _, group = np.unique(codes, return_inverse=True)
     rows = np.bincount(group)[group]
     sums = np.bincount(group, weights=values)[group] - values
     rest = (values.sum() - values) / max(len(values) - 1, 1)

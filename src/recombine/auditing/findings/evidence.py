@@ -40,7 +40,7 @@ from recombine.reuse import ReuseReport
 
 ABOUT_AS_MUCH = 0.05
 """Shares of the error that differ by no more than this are about the same."""
-LOOKS_UP = ("nearest", "copy")
+LOOKS_UP = ("nearest", "copy", "stored")
 """Rules of models that look up what they stored."""
 
 
@@ -103,15 +103,18 @@ class AuditEvidence:
             return self._confusion or self._systematic
         if (scores.label_noise > 0 or cells.row_noise > 0) and not scores.excess.low > 0:
             return None  # noise alone may account for all errors
-        results, nothing_learned = failure.results, scores.learned_nothing
+        results = failure.results
         if not scores.knows_seen:
             results = tuple(one for one in results if one.rule.name not in LOOKS_UP)
-        if nothing_learned and cells.kind == "regression":
+        underfits = not scores.learned and not scores.worse_on_unseen
+        if underfits and cells.kind == "regression":
             results = _reproducing(cells, failure)
-        cause = simplest(results, learned=scores.learned, additive=predictions_are_additive(cells))
-        if cause is None or not nothing_learned:
+        knows = scores.learned and scores.knows_seen
+        cause = simplest(results, learned=knows, additive=predictions_are_additive(cells))
+        if cause is None or not underfits:
             return cause
-        # Quantities that are not learned always look like some rule, so it must reproduce them (see `_reproducing`).
+        # Predictions of a model that has not learned the seen cells always look like some rule, so it must reproduce
+        # them (see `_reproducing`).
         reproduced = cells.kind == "regression" and cause.rule.name != "constant"
         all_labels = cells.kind == "classification" and cause.share.low >= ACCOUNTS_FOR_ALL
         return cause if reproduced or all_labels else None

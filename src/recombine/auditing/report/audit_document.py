@@ -10,6 +10,7 @@ from recombine.auditing.report.error_section import condition_section, error_sec
 from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
+from recombine.auditing.report.gate_section import gate_sections
 from recombine.auditing.report.layer_section import layer_section
 from recombine.auditing.report.probability_section import probability_section
 from recombine.auditing.report.terminal_summary import summary_facts
@@ -79,6 +80,7 @@ def audit_document(report: AuditReport) -> Document:
     )
     sections = [
         Section("", [Only("terminal", [heading(report)]), Only("page", [explained])]),
+        *gate_sections(report),
         Section("", [Facts(list(summary_facts(report)))], where="terminal"),
         Section("Findings", finding_section(report), where="page"),
         Section("Errors", error_section(report), where="page"),
@@ -109,13 +111,14 @@ def _if_any(title: str, blocks: list[Block]) -> list[Section]:
     return [Section(title, blocks, where="page")] if blocks else []
 
 
-def heading(report: AuditReport) -> str:
+def heading(report: AuditReport, *, with_model: bool = True) -> str:
     """The table and the model in one line: rows, factors, cells."""
     space, table = report.table.space, report.table
     factors = ", ".join(f"{factor.name} {factor.size}" for factor in space.factors)
     unseen = len(np.setdiff1d(table.codes, np.unique(table.codes[table.seen])))
     model = report.model if report.framework == "predictions" else f"{report.model} ({report.framework})"
     names = [name for name in (table.name, model) if name not in {"the table", "the model"}]
+    names = names if with_model else [name for name in names if name != model]
     about = f"{', '.join(names)}: " if names else ""
     return (
         f"{about}{count(len(table.cells))} rows, {len(space.factors)} factors ({factors}), "

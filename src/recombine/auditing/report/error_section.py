@@ -151,11 +151,13 @@ def _error_figures(report: AuditReport) -> Iterator[Picture]:
     groups = {}
     for name, rows in (("seen cells", cells.inside), ("unseen cells", cells.outside)):
         some = rows if len(rows) <= MAX_POINTS else rng.choice(rows, MAX_POINTS, replace=False)
-        groups[name] = {name.split()[0]: _positive(cells.error[some], cells) if log else cells.error[some]}
+        groups[name] = {
+            name.split()[0]: positive_errors(cells.error[some], cells) if log else cells.error[some]
+        }
     figure, panels = new_figure(aspect=0.3)
     baselines = {refit_title(name): one.value for name, one in scores.baselines.items()}
     if log:
-        floor = float(_positive(np.zeros(1), cells)[0])
+        floor = float(positive_errors(np.zeros(1), cells)[0])
         baselines = {name: max(value, floor) for name, value in baselines.items()}
     seed_points(
         panels[0, 0],
@@ -189,7 +191,7 @@ def error_title(scores: Scores) -> str:
     return "Errors of seen and unseen cells"
 
 
-def _positive(errors: np.ndarray, cells: Cells) -> np.ndarray:
+def positive_errors(errors: np.ndarray, cells: Cells) -> np.ndarray:
     """Errors that a logarithmic axis can show."""
     scale = float(np.nanmean(cells.error_of_constant)) or 1.0
     return np.maximum(errors, 1e-5 * scale)
@@ -211,7 +213,7 @@ def _map(report: AuditReport, cells: Cells, log: bool) -> Picture:
         grid.ravel()[number > 0] = sums[number > 0] / number[number > 0]
         if len(pairs) == 1:
             unseen[tuple(cells.cells[cells.outside].T)] = True
-        maps[name] = (np.maximum(grid, _positive(np.zeros(1), cells)[0]) if log else grid, unseen)
+        maps[name] = (np.maximum(grid, positive_errors(np.zeros(1), cells)[0]) if log else grid, unseen)
         factors[name] = (space.names[first], space.names[second])
         levels[name] = (
             [str(one) for one in space.factors[first].levels],

@@ -14,6 +14,7 @@ from recombine.auditing.rules.nearest_cell import NearestCell
 from recombine.auditing.rules.rule import Rule
 from recombine.auditing.rules.rule_test import RuleResult, RuleTest
 from recombine.auditing.rules.slope import Slope
+from recombine.auditing.rules.stored_value import StoredValue
 from recombine.auditing.rules.superposition import Superposition
 
 RULES: tuple[Rule, ...] = (
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     LevelFunction(),
     NearestCell(),
     CopyNearby(),
+    StoredValue(),
     Additive(),
     Slope(),
     Superposition(),

@@ -33,6 +33,7 @@ from recombine.auditing.rules.rule import Rule
 from recombine.auditing.seen_cells import SeenCells, seen_predictions
 from recombine.auditing.thresholds import (
     ADDITIVE_TASK,
+    IGNORES,
     MIN_IMAGE_OUTPUTS,
     MOSTLY_WRONG_LABELS,
     PERMUTATIONS,
@@ -165,6 +166,17 @@ class RuleTest:
         every = subsets(factors, max_shortcut_factors(factors), min_order=1)
         return tuple(subset for subset in every if not _suffices(self.cells, subset))
 
+    def ignores_others(self, subset: Subset) -> bool:
+        """Whether predictions depend on the other factors clearly less than the targets do.
+
+        The models that reverse, shift or shuffle right predictions also have predictions that mostly go with the most
+        important factor, but they do not ignore the others.
+        """
+        of_predictions, of_targets = (
+            _left_by_levels(one, self.unseen, subset) for one in (self.predictions, self.targets)
+        )
+        return not of_predictions > IGNORES * of_targets + 1e-9
+
     @cached_property
     def neighbours(self) -> dict[int, Bool[np.ndarray, "cells seen"]]:
         """The nearest seen cells by three distances, see `SeenCells.nearest`."""
@@ -179,6 +191,17 @@ class RuleTest:
         n = len(self.cell_index)
         swaps = np.arange(n) * n + self.permutations.order
         return swaps, np.where(self.permutations.signs > 0, swaps, swaps + n * n)
+
+    @cached_property
+    def _label_places(self) -> list[Int[np.ndarray, "permutations cells"]]:
+        """Where the labels of every permutation are in a flat matrix of cells and labels.
+
+        For the predictions of other cells, then for the targets with wrong labels in other cells, if these are drawn.
+        """
+        first = np.arange(len(self.cell_index)) * self.predictions.shape[1]
+        swapped = first + self.predictions.argmax(axis=1)[self.permutations.order]
+        labels = self.permutations.labels
+        return [swapped] if labels is None else [swapped, first + labels]
 
     def evaluate(
         self,
@@ -267,10 +290,7 @@ class RuleTest:
 
         - `probabilities`: of every label by the rule, if it leaves a choice; default: of the labels that cost nothing.
         """
-        index = np.arange(len(costs))
-        swapped = costs[index, self.predictions.argmax(axis=1)[self.permutations.order]].sum(axis=1)
-        labels = self.permutations.labels
-        noisy = [] if labels is None else [costs[index, labels].sum(axis=1)]
+        swapped, *noisy = (costs.ravel().take(places).sum(axis=1) for places in self._label_places)
         residual = (costs * self.predictions).sum(axis=1)
         result = self.evaluate(rule, residual, [*noisy, swapped], **settings)
         # Slips, labels that the rule does not give, are spread over all classes; half a slip is added (Jeffreys).
@@ -294,6 +314,22 @@ def max_shortcut_factors(factors: int) -> int:
     while most > 1 and len(subsets(factors, most, min_order=1)) > MAX_SHORTCUTS:
         most -= 1
     return most
+
+
+def _left_by_levels(
+    values: Float[np.ndarray, "cells outputs"], cells: Int[np.ndarray, "cells factors"], subset: Subset
+) -> float:
+    """The share of the variance within levels of some factors; NaN if no level has several cells."""
+    _, group, counts = np.unique(cells[:, list(subset)], axis=0, return_inverse=True, return_counts=True)
+    group = group.ravel()
+    several = counts[group] > 1
+    if not several.any():
+        return float("nan")
+    means = means_by_cell(values, group, len(counts))
+    grow = counts[group] / np.maximum(counts[group] - 1, 1)
+    within = (grow * squared_lengths(values - means[group]))[several].mean()
+    spread = squared_lengths(values - values.mean(axis=0)).mean() * len(values) / max(1, len(values) - 1)
+    return float(within / spread) if spread > 0 else float("nan")
 
 
 def _suffices(cells: Cells, subset: Subset) -> bool:
