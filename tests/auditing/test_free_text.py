@@ -363,3 +363,20 @@ def test_scores_of_answers_are_the_metric(metric):
         audit(
             table, target=targets(table), prediction=sentences(table), text=overlap, metric=metric, **SETTINGS
         )
+
+
+@pytest.mark.parametrize("text", ["contains", overlap])
+def test_two_models_that_answer_in_text_are_compared(text):
+    table = scenes()
+    wrong = np.where(table["split"] == "train", table["colour"], "pink")
+    both = audit(
+        table,
+        target=targets(table),
+        prediction={"v1": sentences(table), "v2": sentences(table, wrong)},
+        text=text,
+        parts=["colour", "shape"],
+        **SETTINGS,
+    )
+    assert both.verdict.startswith("v1 is better than v2 on unseen combinations")
+    assert both.reports["v2"].parts.worst == "colour"
+    assert both.reports["v1"].parts.worst == ""
