@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from recombine.auditing.calibration import Calibration
 from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison import compare_models
 from recombine.auditing.findings import FINDINGS, AuditEvidence
@@ -205,7 +204,7 @@ def audit(
                     "metric", _shown(metric), "none next to scores of answers: the error is 1 - score"
                 )
         else:
-            numbers = "regression" if isinstance(metric, str) and kind is None else kind
+            numbers: Kind | None = "regression" if isinstance(metric, str) and kind is None else kind
             first = predictions[:, 0] if is_ranked(predictions) else predictions
             raw = read_outputs(data.target, first, kind=numbers, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
@@ -222,12 +221,11 @@ def audit(
     cells = gather(data.table, outputs, weigh) if outputs is not None else _cells_without_predictions(data)
     by_row = None if answers is None else answers.row_scores
     if by_row is not None:
-        cells = by_row.cells(cells, data.table)
+        cells = by_row.cells(cells)
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output, refits, all_outputs = OutputScores(), Refits(), outputs
-    calibration: Calibration | None = None
+    by_output, refits, all_outputs, calibration = OutputScores(), Refits(), outputs, None
     top: tuple[TopK, ...] = ()
     if outputs is not None:
         tell("comparing predictions", 0.0)
@@ -237,9 +235,10 @@ def audit(
         if by_output.only_some_fail:
             outputs = some_outputs(outputs, by_output.failing)
             cells = gather(data.table, outputs, weigh)
-        refits = refits if by_row is not None else refit_models(cells, data.table.space.names, seed=seed)
+        if by_row is None:
+            refits = refit_models(cells, data.table.space.names, seed=seed)
         scores = score(cells, refits, seed=seed)
-        scores = scores if by_row is None else by_row.judged(scores, cells, seed=seed)
+        scores = scores if by_row is None else by_row.judged(scores, cells)
     evidence = AuditEvidence(
         data,
         cells,
@@ -288,11 +287,11 @@ def audit(
         reuse=None if isinstance(reuse, str) else reuse,
         notes=tuple(dict.fromkeys(notes)),
         model_error=run.error,
+        all_outputs=all_outputs,
         text=answers,
         calibration=calibration,
         top_k=top,
         parts=score_parts(data.table, cells, answers.parts, seed=seed) if answers and answers.parts else None,
-        all_outputs=all_outputs,
     )
 
 

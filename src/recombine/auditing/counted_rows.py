@@ -57,14 +57,14 @@ class CountedRows:
         """Resamples of the seen cells (group 0) and of the unseen ones (group 1)."""
         return Resampler((len(self.seen), len(self.unseen)), RESAMPLES, seed)
 
-    def mean(self, group: int, by_cell: Float[np.ndarray, cells * more]) -> Float[np.ndarray, "*more"]:
+    def mean(self, group: int, by_cell: Float[np.ndarray, " cells ..."]) -> Float[np.ndarray, ...]:
         """The mean over seen (0) or unseen (1) cells."""
         index = (self.seen, self.unseen)[group]
         return np.average(by_cell[index], axis=0, weights=self.weights[index])
 
     def draws(
-        self, sampler: Resampler, group: int, by_cell: Float[np.ndarray, cells * more]
-    ) -> Float[np.ndarray, resamples * more]:
+        self, sampler: Resampler, group: int, by_cell: Float[np.ndarray, " cells ..."]
+    ) -> Float[np.ndarray, "resamples ..."]:
         """Such means over resampled cells."""
         index = (self.seen, self.unseen)[group]
         weights = self.weights[index].reshape(-1, *[1] * (by_cell.ndim - 1))

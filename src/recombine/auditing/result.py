@@ -97,13 +97,13 @@ class AuditReport(Report):
     reuse: ReuseReport | None
     notes: Sequence[str]
     model_error: str
+    all_outputs: Outputs | None = None
+    since: BaselineChange | None = None
+    gate: GateResult | None = None
     text: TextReading | None = None
     parts: PartScores | None = None
     calibration: Calibration | None = None
     top_k: Sequence[TopK] = ()
-    all_outputs: Outputs | None = None
-    since: BaselineChange | None = None
-    gate: GateResult | None = None
 
     def finding(self, id: str) -> Finding:
         """One finding by its id, such as `"composes"`.

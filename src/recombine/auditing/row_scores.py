@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from recombine.auditing.cells import Cells
-from recombine.auditing.counted_rows import CountedRows
-from recombine.auditing.error_measure import ErrorMeasure
+from recombine.auditing.cells import Cells, means_by_cell
+from recombine.auditing.error_measure import ABSOLUTE
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.scores import Scores
 from recombine.auditing.text_labels import excerpt
-from recombine.auditing.thresholds import RESAMPLES
 from recombine.errors import InputError
 from recombine.intervals import Resampler
 
 if TYPE_CHECKING:
     from recombine.auditing.findings import Finding
-    from recombine.spaces.observations import Observations
 
 NEED_OUTPUTS = ("shortcut", "memorisation_leak", "superposition", "additive_only")
 """Findings that look for a rule in the outputs."""
@@ -53,31 +50,27 @@ class RowScores:
 
     @property
     def outputs(self) -> Outputs:
-        """Scores as a quantity that should be 1; the error of a row is 1 - score."""
+        """Scores as a quantity that should be 1; the error is what is missing."""
         right = np.ones((len(self.scores), 1))
-        measure = ErrorMeasure("function", self.measure, _shortfall, lambda targets: targets.mean(axis=0))
+        measure = replace(ABSOLUTE, title=self.measure)
         return Outputs("regression", right, self.scores[:, None], self.known, (), (), (), measure)
 
-    def cells(self, cells: Cells, table: Observations) -> Cells:
-        """Cells in which a constant has the errors of a constant answer."""
-        constant = CountedRows.of(table, cells, self.known).means(1 - self.constant[:, None])[:, 0]
-        # A score already says how right an answer is, so there is no noise in targets to look for.
-        return replace(cells, error_of_constant=constant, excess_of_constant=constant, replicated=True)
+    def cells(self, cells: Cells) -> Cells:
+        """Cells with the errors of a constant answer."""
+        rows = cells.measured
+        of_constant = means_by_cell(
+            1 - self.constant[:, None], rows.cell_index, len(cells.cells), rows.counts
+        )[:, 0]
+        return replace(cells, error_of_constant=of_constant, excess_of_constant=of_constant)
 
-    def judged(self, scores: Scores, cells: Cells, *, seed: int = 0) -> Scores:
+    def judged(self, scores: Scores, cells: Cells) -> Scores:
         """Scores with the one baseline that can be scored here."""
-        outside = cells.outside
-        if not len(outside):
+        of_constant = cells.error_of_constant[cells.outside]
+        sampler = Resampler((len(of_constant),))
+        if not len(of_constant):
             return scores
-        values, weights = cells.error_of_constant[outside], cells.weights[outside]
-        sampler = Resampler((len(outside),), RESAMPLES, seed)
-        draws = sampler.means(0, values * weights) / np.maximum(sampler.means(0, weights), 1e-300)
-        constant = sampler.estimate(float(np.average(values, weights=weights)), draws, [0])
-        return replace(scores, baselines={"constant": constant})
-
-
-def _shortfall(targets: np.ndarray, predictions: np.ndarray) -> Float[np.ndarray, " rows"]:
-    return np.maximum(targets - predictions, 0.0)[:, 0]
+        mean = sampler.estimate(float(of_constant.mean()), sampler.means(0, of_constant), [0])
+        return replace(scores, baselines={"constant": mean})
 
 
 def without_outputs(findings: dict[str, Finding]) -> dict[str, Finding]:

@@ -12,10 +12,13 @@ import typer
 
 from recombine.cli.audit_options import (
     MatchOption,
+    MetricOption,
     PartsOption,
+    SlicesOption,
     SynonymsOption,
     TextOption,
     TopKOption,
+    WeighOption,
     parse_ranks,
     text_options,
 )
@@ -145,6 +148,9 @@ def audit(
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="KIND", help="regression or classification.")
     ] = None,
+    metric: MetricOption = None,
+    weigh: WeighOption = "cells",
+    slices: SlicesOption = None,
     classes: Annotated[
         str | None,
         typer.Option("--classes", metavar="LABELS", help="The labels that columns of scores stand for."),
@@ -254,6 +260,9 @@ def audit(
             slots=_slots(slots),
             output=int(output) if output is not None and output.lstrip("-").isdecimal() else output,
             kind=kind,  # type: ignore[arg-type]  # checked there
+            metric=metric,
+            weigh=weigh,  # type: ignore[arg-type]  # checked there
+            slices=_words(slices) or (),
             classes=_words(classes),
             bins=parse_bins(bins or ()),
             missing=missing,

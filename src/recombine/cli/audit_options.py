@@ -1,4 +1,4 @@
-"""Options of `recombine audit` about free text and scores, and what they mean together."""
+"""Options of `recombine audit` about errors, free text and scores, and what they mean together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ from recombine.errors import InputError
 if TYPE_CHECKING:
     from recombine.data.text import TextScoring
 
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metric", metavar="NAME", help="What an error is: squared (default), absolute, relative or log."
+    ),
+]
+WeighOption = Annotated[
+    str,
+    typer.Option("--weigh", metavar="cells|rows", help="Whether every cell counts once, or by its rows."),
+]
+SlicesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--slices", metavar="COLUMNS", help="Further columns that may separate right from wrong cells."
+    ),
+]
 TextOption = Annotated[
     bool,
     typer.Option(

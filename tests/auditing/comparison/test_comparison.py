@@ -259,3 +259,31 @@ def test_models_that_are_equally_good_rarely_differ(n, kind):
         errors = draw.exponential(size=(2, n)) if kind == "quantities" else draw.integers(0, 2, (2, n)) * 1.0
         differs += paired_difference(*errors, sampler=sampler, group=0, scale=1.0).differs
     assert differs <= 24 + 3
+
+
+def test_cells_can_count_by_their_rows():
+    cells = np.repeat(np.arange(len(TRUTH)), 1 + 3 * (B == 1))
+    changes = {
+        "factors": {"colour": COLOUR[cells], "size": B[cells]},
+        "seen": SEEN[cells],
+        "target": TRUTH[cells],
+    }
+    both = audited({"v1": bad()[cells], "v2": TRUTH[cells]}, **changes, weigh="rows")
+    off = -np.mean(TRUTH[cells][~SEEN[cells]] ** 2)
+    assert both.pairs[0].unseen.difference.value == pytest.approx(off)
+    assert both.pairs[0].unseen.before == pytest.approx(both.reports["v1"].scores.unseen.value)
+    assert "cells count by their rows" in str(both)
+    once = audited({"v1": bad()[cells], "v2": TRUTH[cells]}, **changes)
+    assert once.pairs[0].unseen.difference.value == pytest.approx(-np.mean(TRUTH[~SEEN] ** 2))
+    # Cell by cell the weights are those of the newer audit; means alone must be weighed alike.
+    alike = both.reports["v2"].compared_with(once.reports["v1"].to_dict()).since
+    assert alike.unseen.difference.value == pytest.approx(off)
+    with pytest.raises(InputError, match="an audit that weighs rows"):
+        both.reports["v2"].compared_with(once.reports["v1"].to_dict() | {"cells": None})
+
+
+def test_errors_by_another_metric():
+    both = audited({"v1": bad(), "v2": TRUTH}, metric="absolute")
+    assert both.pairs[0].unseen.before == pytest.approx(TRUTH[~SEEN].mean())
+    with pytest.raises(InputError, match="with the same measure"):
+        both.reports["v1"].compared_with(audited(TRUTH))

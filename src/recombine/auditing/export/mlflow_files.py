@@ -31,6 +31,8 @@ def write_mlflow(place: str, run: TrackedRun) -> str:
     root = Path(re.sub(r"^file:(//)?", "", place))
     try:
         return str(_write_run(root, run))
+    except StoreError:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(f"cannot write {root}: {reason}; choose another folder for the export") from error

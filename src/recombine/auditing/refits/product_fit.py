@@ -41,8 +41,9 @@ def product_fit(
         for start in ("means", "ones")
     ]
     errors = np.stack([error for error, _ in fits])
-    # An offset is one number more, so it has to pay: a hundredth of the error at least.
-    errors[2:] *= 1.01
+    # An offset is one number more, so it has to pay: a thousandth of the variance at least.
+    spread = ((values / scale - (values / scale).mean(axis=0)) ** 2).sum(axis=0)
+    errors[2:] += 1e-3 * spread
     best = errors.argmin(axis=0)
     predictions = np.stack([one for _, one in fits])
     return np.take_along_axis(predictions, best[None, None, :], axis=0)[0] * scale

@@ -101,12 +101,13 @@ def most_alike(cells: Cells, refits: Refits) -> tuple[Refit, float] | None:
     if not refits.models:
         return None
     predictions = cells.predictions[refits.unseen_cells].astype(np.float64)
-    spread = ((predictions - predictions.mean(axis=0)) ** 2).sum()
+    spread = float(((predictions - predictions.mean(axis=0)) ** 2).sum())
 
     def likeness(refit: Refit) -> float:
         if cells.kind == "classification":
             return float((refit.predictions * predictions).sum(axis=1).mean())
-        return 1 - float(((refit.predictions - predictions) ** 2).sum() / max(spread, 1e-300))
+        left = float(((refit.predictions - predictions) ** 2).sum())
+        return 1 - left / spread if spread > 1e-12 * left else -np.inf
 
     # A model of one factor cannot learn what it would need other factors for, unlike the user's.
     able = [one for one in refits.models if one.name != "constant" and not one.name.startswith("level:")]

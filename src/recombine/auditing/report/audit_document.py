@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.report.error_section import condition_section, error_section, refit_section
+from recombine.auditing.report.ceiling_section import refit_section
+from recombine.auditing.report.condition_section import condition_section
+from recombine.auditing.report.error_section import error_section
 from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
@@ -84,10 +86,10 @@ def audit_document(report: AuditReport) -> Document:
         Section("", [Facts(list(summary_facts(report)))], where="terminal"),
         Section("Findings", finding_section(report), where="page"),
         Section("Errors", error_section(report), where="page"),
-        *_if_any("Which part goes wrong", part_section(report)),
-        *_if_any("Probabilities and ranks", probability_section(report)),
         Section("What could be known", refit_section(report), where="page"),
         Section("What separates right from wrong cells", condition_section(report), where="page"),
+        Section("Which part goes wrong", part_section(report), where="page"),
+        Section("Probabilities and ranks", probability_section(report), where="page"),
         Section("What the split predicted, and what happened", forecast_section(report), where="page"),
     ]
     sections = [one for one in sections if one.blocks]
@@ -105,10 +107,6 @@ def audit_document(report: AuditReport) -> Document:
     footer = page_footer(audited=heading(report), intervals="95%, by resampling cells")
     where = "" if report.table.name == "the table" else f" on {report.table.name}"
     return Document(f"Audit of {report.model}{where}", f"**Verdict:** {report.verdict}", sections, footer)
-
-
-def _if_any(title: str, blocks: list[Block]) -> list[Section]:
-    return [Section(title, blocks, where="page")] if blocks else []
 
 
 def heading(report: AuditReport, *, with_model: bool = True) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Bool
 
 from recombine.auditing.refits import refit_title
 from recombine.auditing.thresholds import MAX_MAP_LEVELS, MAX_MAPS, MAX_POINTS
@@ -22,7 +23,6 @@ from recombine.report import (
     count,
     new_figure,
     number,
-    percent,
     seed_points,
 )
 
@@ -55,66 +55,6 @@ def error_section(report: AuditReport) -> list[Block]:
     caption = f"The {scores.measure}; {WEIGHTING[scores.weighting]}. 95% intervals from resampling cells."
     columns = [Column(""), Column("cells", "right"), Column("error", "right")]
     return [Table(columns, rows, caption), *_by_output(report), *_error_figures(report)]
-
-
-def ceiling_sentence(report: AuditReport) -> str:
-    """The best simple model next to the user's; empty if there is none."""
-    best, scores = report.refits.best, report.scores
-    if best is None or scores is None:
-        return ""
-    reaches = f"{number(best.held_out.value)} on seen cells left out of its fit, {number(best.unseen.value)} on unseen"
-    return f"the best simple model ({best.title}) reaches {reaches}, where yours has {number(scores.unseen.value)}"
-
-
-def refit_section(report: AuditReport) -> list[Block]:
-    """What simple models reach that were fitted to the seen cells: what the data allow."""
-    text = ceiling_sentence(report)
-    if not text or report.scores is None:
-        return []
-    rows = [
-        Row([one.title, error_text(one.held_out), error_text(one.unseen)])
-        for one in sorted(report.refits.models, key=lambda one: one.held_out.value)
-    ]
-    rows.append(Row(["**your model**", "–", f"**{error_text(report.scores.unseen)}**"]))
-    columns = [
-        Column("simple model"),
-        Column("seen cells left out", "right"),
-        Column("unseen cells", "right"),
-    ]
-    caption = (
-        "Errors of models fitted to the targets of seen cells alone. Each seen cell was left out once and predicted "
-        "from the others, as unseen cells are from all of them."
-    )
-    return [f"{text[0].upper()}{text[1:]}.", Table(columns, rows, caption)]
-
-
-def condition_section(report: AuditReport) -> list[Block]:
-    """The conditions that separate right from wrong unseen cells."""
-    if not report.conditions:
-        return []
-    rows = [
-        Row(
-            [
-                one.text,
-                f"{percent(one.wrong)} of {count(one.cells)}",
-                f"{percent(one.wrong_elsewhere)} of {count(one.others)}",
-                f"{percent(one.lift.value)} [{percent(one.lift.low)}, {percent(one.lift.high)}]",
-            ]
-        )
-        for one in report.conditions
-    ]
-    columns = [
-        Column("where"),
-        Column("wrong there", "right"),
-        Column("wrong elsewhere", "right"),
-        Column("difference", "right"),
-    ]
-    tried = count(report.conditions[0].tried, "condition")
-    caption = (
-        f"Unseen cells. {tried} tried (levels, seen partners, distance, mirror images, slices); p-values and intervals "
-        "are corrected for that number."
-    )
-    return [Table(columns, rows, caption)]
 
 
 def _by_output(report: AuditReport) -> Iterator[Table]:
@@ -225,11 +165,13 @@ def _map(report: AuditReport, cells: Cells, log: bool) -> Picture:
         levels=levels,
         label=report.scores.measure,
         log=log,
+        dots=_marked(report, pairs),
         marks={
             name: one.value for name, one in report.scores.baselines.items() if name == "constant"
         },  # there is none where targets overflow
         title="Where the errors are" if len(pairs) == 1 else "Mean error of unseen cells, by pairs of levels",
     )
+    dots = "" if not report.conditions else f" Dots: {report.conditions[0].text}."
     one = (
         "Every square is one combination; the dashed line surrounds those that training did not show. "
         if len(pairs) == 1
@@ -238,6 +180,25 @@ def _map(report: AuditReport, cells: Cells, log: bool) -> Picture:
     return Picture(
         "error-map",
         figure,
-        f"{one}Bright is wrong; the mark on the bar is the error of a constant.",
+        f"{one}Bright is wrong; the mark on the bar is the error of a constant.{dots}",
         "Map of errors",
     )
+
+
+def _marked(
+    report: AuditReport, pairs: Sequence[tuple[int, int]]
+) -> dict[str, Bool[np.ndarray, "first second"]]:
+    """By map, the squares most of whose unseen cells satisfy the strongest condition."""
+    if not report.conditions:
+        return {}
+    cells, space, marked = report.by_cell, report.table.space, {}
+    true = np.isin(cells.outside, report.conditions[0].index).astype(np.float64)
+    for first, second in pairs:
+        name = "" if len(pairs) == 1 else f"{space.names[first]} × {space.names[second]}"
+        shape = (space.shape[first], space.shape[second])
+        square = np.ravel_multi_index(tuple(cells.cells[cells.outside][:, [first, second]].T), shape)
+        size = int(np.prod(shape))
+        number = np.bincount(square, minlength=size)
+        share = np.bincount(square, weights=true, minlength=size) / np.maximum(number, 1)
+        marked[name] = (share > 0.5).reshape(shape)
+    return marked

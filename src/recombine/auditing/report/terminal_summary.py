@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from recombine.auditing.refits import refit_title
-from recombine.auditing.report.error_section import COMPOSES_WORDS, WEIGHTING, ceiling_sentence, error_text
+from recombine.auditing.report.ceiling_section import ceiling_sentence
+from recombine.auditing.report.error_section import COMPOSES_WORDS, WEIGHTING, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.forecast_section import forecast_sentence
 from recombine.auditing.report.layer_section import layer_sentence
@@ -51,10 +52,10 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
             yield Fact("composes, by output", each)
         if scores.label_noise > 0:
             yield Fact("wrong labels", f"about {percent(scores.label_noise)}, by rows of the same cell")
-    yield from part_facts(report)
-    yield from probability_facts(report)
     for i, condition in enumerate(report.conditions[:SHOWN_CONDITIONS]):
         yield Fact("" if i else "right and wrong", condition.sentence)
+    yield from part_facts(report)
+    yield from probability_facts(report)
     for one in report.findings:
         if one.applicable:
             yield Fact(one.title, one.explanation, Badge(one.status, finding_tone(one)))

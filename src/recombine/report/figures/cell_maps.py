@@ -28,6 +28,7 @@ def cell_maps(
     label: str,
     log: bool = False,
     marks: Mapping[str, float] | None = None,
+    dots: Mapping[str, Bool[np.ndarray, "first second"]] | None = None,
     title: str = "",
 ) -> Figure:
     """Maps side by side on one scale: a square per cell, white where there is none, unseen cells outlined.
@@ -37,7 +38,7 @@ def cell_maps(
     - `maps`: by name, the values `(first, second)`, NaN where there is no cell, and a mask of the unseen cells.
     - `factors`, `levels`: by the same names, the two factors and their levels; the first runs to the right.
     - `label`: what the values are; `log`: whether colours are spread by their logarithms.
-    - `marks`: values to be marked on the colour bar, by name.
+    - `marks`: values to be marked on the colour bar, by name; `dots`: by map, cells to be marked with a dot.
 
     ```python
     >>> import numpy as np
@@ -77,6 +78,10 @@ def cell_maps(
         floor = np.where(np.isfinite(grid), np.maximum(grid, scale.vmin), np.nan)
         image = ax.imshow(np.ma.masked_invalid(floor.T), cmap=MAP_COLOURS, norm=scale, aspect="equal")
         outline_unseen(ax, unseen)
+        if dots and name in dots:
+            where = np.argwhere(dots[name])
+            size = (14 * side) ** 2
+            ax.scatter(*where.T, s=size, color="white", edgecolors=INK, linewidths=0.8, zorder=3)
         name_levels(ax, [list(map(str, names)) for names in levels[name]], side)
         ax.set_anchor("NW")
         ax.set_xlabel(factors[name][0])
