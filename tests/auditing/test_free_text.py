@@ -248,6 +248,8 @@ def test_scores_of_a_function_are_errors_and_need_no_labels():
         assert "only a score" in report.finding(id).explanation
     assert "Scores of rows cannot show why" in report.verdict
     assert any("scored by overlap" in note for note in report.notes)
+    assert "several rows" not in str(report)
+    assert "There is no forecast" in report.forecast
     assert "n/a" in str(report)
     assert report.to_dict()["errors"]["unseen"]["estimate"] == 0.5
 

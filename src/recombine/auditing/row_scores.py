@@ -61,7 +61,8 @@ class RowScores:
         of_constant = means_by_cell(
             1 - self.constant[:, None], rows.cell_index, len(cells.cells), rows.counts
         )[:, 0]
-        return replace(cells, error_of_constant=of_constant, excess_of_constant=of_constant)
+        # A score already says how right an answer is, so there is no noise in targets to look for.
+        return replace(cells, error_of_constant=of_constant, excess_of_constant=of_constant, replicated=True)
 
     def judged(self, scores: Scores, cells: Cells) -> Scores:
         """Scores with the one baseline that can be scored here."""
