@@ -247,6 +247,9 @@ def test_scores_of_a_function_are_errors_and_need_no_labels():
         assert not report.finding(id).applicable
         assert "only a score" in report.finding(id).explanation
     assert "Scores of rows cannot show why" in report.verdict
+    assert any("scored by overlap" in note for note in report.notes)
+    assert "several rows" not in str(report)
+    assert "There is no forecast" in report.forecast
     assert "n/a" in str(report)
     assert report.to_dict()["errors"]["unseen"]["estimate"] == 0.5
 
@@ -345,3 +348,37 @@ def test_the_command_reads_text_and_synonyms():
 def test_the_command_refuses_in_a_line(more):
     result = run(*more)
     assert result.exit_code == 2 or isinstance(result.exception, InputError)
+
+
+def test_targets_of_whole_combinations_are_noted():
+    table = scenes()
+    report = audit(table, target=targets(table), prediction=sentences(table), text="contains", **SETTINGS)
+    assert any("training has none of the targets of unseen combinations" in note for note in report.notes)
+    shapes = audit(table, target=table["shape"], prediction=table["shape"], text=True, **SETTINGS)
+    assert not any("training has none" in note for note in shapes.notes)
+
+
+@pytest.mark.parametrize("metric", ["absolute", lambda target, prediction: np.zeros(len(target))])
+def test_scores_of_answers_are_the_metric(metric):
+    table = scenes()
+    with pytest.raises(InputError, match="1 - score"):
+        audit(
+            table, target=targets(table), prediction=sentences(table), text=overlap, metric=metric, **SETTINGS
+        )
+
+
+@pytest.mark.parametrize("text", ["contains", overlap])
+def test_two_models_that_answer_in_text_are_compared(text):
+    table = scenes()
+    wrong = np.where(table["split"] == "train", table["colour"], "pink")
+    both = audit(
+        table,
+        target=targets(table),
+        prediction={"v1": sentences(table), "v2": sentences(table, wrong)},
+        text=text,
+        parts=["colour", "shape"],
+        **SETTINGS,
+    )
+    assert both.verdict.startswith("v1 is better than v2 on unseen combinations")
+    assert both.reports["v2"].parts.worst == "colour"
+    assert both.reports["v1"].parts.worst == ""

@@ -119,6 +119,24 @@ def test_every_cell_counts_once():
     assert abs(other.calibration.unseen.confidence.value - one.calibration.unseen.confidence.value) < 0.02
 
 
+def test_rows_may_count_instead_of_cells():
+    factors, seen, label = cells(6, 2)
+    unseen = np.flatnonzero(~seen)
+    index = np.r_[np.arange(len(label)), np.repeat(unseen[:1], 50)]
+    factors = {name: values[index] for name, values in factors.items()}
+    seen, label = seen[index], label[index]
+    right = np.arange(len(index)) >= 72
+    p = probabilities(label % 6, np.full(len(label), 0.8), seen | right, 6)
+    by_rows, by_cells = (
+        audit(factors=factors, seen=seen, target=label % 6, prediction=p, weigh=weigh, top_k=1)
+        for weigh in ("rows", "cells")
+    )
+    assert by_rows.calibration.unseen.accuracy.value == pytest.approx(right[~seen].mean())
+    assert by_rows.top_k[0].unseen.value == pytest.approx(1 - by_rows.scores.unseen.value)
+    assert by_cells.top_k[0].unseen.value == pytest.approx(1 - by_cells.scores.unseen.value)
+    assert by_cells.calibration.unseen.accuracy.value < 0.1
+
+
 # ---- ranks ----------------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from recombine.auditing.reading import AuditInputs, check_options, read_audit_in
 from recombine.auditing.refits import Refits, refit_models
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
-from recombine.auditing.row_scores import without_outputs
+from recombine.auditing.row_scores import NO_FORECAST, without_outputs
 from recombine.auditing.rules import RULES
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
 from recombine.auditing.score_measures import is_ranked, measure_scores
@@ -199,6 +199,10 @@ def audit(
         if scoring is not None:
             answers = read_text(data.table, data.target, predictions, scoring, parts)
             raw = answers.outputs
+            if answers.row_scores is not None and metric is not None:
+                raise InputError(
+                    "metric", _shown(metric), "none next to scores of answers: the error is 1 - score"
+                )
         else:
             numbers: Kind | None = "regression" if isinstance(metric, str) and kind is None else kind
             first = predictions[:, 0] if is_ranked(predictions) else predictions
@@ -253,8 +257,10 @@ def audit(
     findings = {id: kind_of_finding.measure(evidence) for id, kind_of_finding in FINDINGS.items()}
     findings = findings if by_row is None else without_outputs(findings)
     tell("forecasting from the split", 0.0)
-    label = None if by_row is not None else _one_target(data, outputs)
-    expected = forecast(data.table, cells, label, has_predictions=outputs is not None)
+    expected: SplitForecast | str = NO_FORECAST
+    if by_row is None:
+        target_of_row = _one_target(data, outputs)
+        expected = forecast(data.table, cells, target_of_row, has_predictions=outputs is not None)
     if isinstance(expected, SplitForecast) and len(expected.retention):
         findings["memorisation_leak"].details["retention_forecast"] = float(np.median(expected.retention))
     return AuditReport(

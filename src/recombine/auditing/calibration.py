@@ -159,27 +159,29 @@ def _group(
     cells = (rows.seen, rows.unseen)[group]
     if not len(cells):
         return None
-    values = by_cell[cells]
-    over = values[:, 0] - values[:, 1]
-    estimates = [rows.estimates(sampler, by_cell[:, column], largest=2.0)[group] for column in range(3)]
-    number = np.full(len(by_cell), -1)
-    number[cells] = np.arange(len(cells))
-    chosen = np.flatnonzero(rows.counted & (number[rows.cell_index] >= 0))
-    cell = number[rows.cell_index[chosen]]
-    weight = 1 / np.bincount(cell)[cell]  # every cell counts once
+    estimates = [rows.estimate(sampler, group, by_cell[:, column], largest=2.0) for column in range(3)]
+    over = by_cell[:, 0] - by_cell[:, 1]
+    overconfidence = sampler.estimate(
+        float(rows.mean(group, over)), rows.draws(sampler, group, over), [group]
+    )
+    inside = np.zeros(len(by_cell), dtype=bool)
+    inside[cells] = True
+    chosen = np.flatnonzero(rows.counted & inside[rows.cell_index])
+    cell = rows.cell_index[chosen]
+    share = 1 / np.bincount(cell, minlength=len(by_cell))[cell]  # of its cell that a row is
+    weight = rows.weights[cell] * share
     bins = _equal_bins(confidence[chosen], weight)
-    gaps = _gaps(cell, bins, weight * (confidence[chosen] - right[chosen]), len(cells))
-    error = float(np.abs(gaps.mean(axis=0)).sum())
-    draws = np.abs(sampler.means(group, gaps)).sum(axis=1)
-    measured = sampler.estimate(error, draws, [group])
+    gaps = _gaps(cell, bins, share * (confidence[chosen] - right[chosen]), len(by_cell))
+    error = float(np.abs(rows.mean(group, gaps)).sum())
+    measured = sampler.estimate(error, np.abs(rows.draws(sampler, group, gaps)).sum(axis=1), [group])
     return GroupCalibration(
         estimates[0],
         estimates[1],
-        sampler.estimate(float(over.mean()), sampler.means(group, over), [group]),
+        overconfidence,
         Estimate(error, max(measured.low, 0.0), min(measured.high, 1.0))
         if np.isfinite(measured.low)
         else measured,
-        _error_by_chance(confidence[chosen], bins, weight / len(cells), seed),
+        _error_by_chance(confidence[chosen], bins, weight / weight.sum(), seed),
         estimates[2],
         int(bins.max()) + 1,
     )

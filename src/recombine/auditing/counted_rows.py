@@ -23,12 +23,14 @@ class CountedRows:
     - `cell_index`: the cell of every row; `counted`: rows that count: if errors on seen cells are those of rows that
         training did not use, only these rows of seen cells.
     - `seen`, `unseen`: the seen cells, and the unseen ones all of whose levels are seen, that have such rows.
+    - `weights`: how much every cell counts.
     """
 
     cell_index: Int[np.ndarray, " rows"]
     counted: Bool[np.ndarray, " rows"]
     seen: Int[np.ndarray, " seen"]
     unseen: Int[np.ndarray, " unseen"]
+    weights: Float[np.ndarray, " cells"]
 
     @classmethod
     def of(cls, table: Observations, cells: Cells, known: Bool[np.ndarray, " rows"]) -> Self:
@@ -42,6 +44,7 @@ class CountedRows:
             counted,
             np.flatnonzero(cells.seen & some),
             np.flatnonzero(~cells.seen & cells.familiar & some),
+            cells.weights,
         )
 
     def means(self, values: Float[np.ndarray, "rows measures"]) -> Float[np.ndarray, "cells measures"]:
@@ -54,20 +57,27 @@ class CountedRows:
         """Resamples of the seen cells (group 0) and of the unseen ones (group 1)."""
         return Resampler((len(self.seen), len(self.unseen)), RESAMPLES, seed)
 
-    def estimates(
-        self, sampler: Resampler, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0
-    ) -> tuple[Estimate, Estimate]:
-        """The mean over seen and over unseen cells, each with its interval, clipped to the range from 0."""
-        return (
-            self._estimate(sampler, 0, by_cell[self.seen], largest),
-            self._estimate(sampler, 1, by_cell[self.unseen], largest),
-        )
+    def mean(self, group: int, by_cell: Float[np.ndarray, " cells ..."]) -> Float[np.ndarray, ...]:
+        """The mean over seen (0) or unseen (1) cells."""
+        index = (self.seen, self.unseen)[group]
+        return np.average(by_cell[index], axis=0, weights=self.weights[index])
 
-    def _estimate(
-        self, sampler: Resampler, group: int, values: Float[np.ndarray, " some"], largest: float
+    def draws(
+        self, sampler: Resampler, group: int, by_cell: Float[np.ndarray, " cells ..."]
+    ) -> Float[np.ndarray, "resamples ..."]:
+        """Such means over resampled cells."""
+        index = (self.seen, self.unseen)[group]
+        weights = self.weights[index].reshape(-1, *[1] * (by_cell.ndim - 1))
+        total = sampler.means(group, self.weights[index]).reshape(-1, *[1] * (by_cell.ndim - 1))
+        return sampler.means(group, by_cell[index] * weights) / np.maximum(total, 1e-300)
+
+    def estimate(
+        self, sampler: Resampler, group: int, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0
     ) -> Estimate:
-        if not len(values):
+        """The mean over seen (0) or unseen (1) cells with its interval, clipped to the range from 0."""
+        if not len((self.seen, self.unseen)[group]):
             return UNKNOWN
-        one = sampler.estimate(float(values.mean()), sampler.means(group, values), [group])
+        value = float(self.mean(group, by_cell))
+        one = sampler.estimate(value, self.draws(sampler, group, by_cell), [group])
         low, high = np.clip(one.pair, 0.0, largest)
         return Estimate(one.value, float(low), float(high))

@@ -161,7 +161,7 @@ def score_parts(table: Observations, cells: Cells, answers: PartAnswers, *, seed
         others = named[(named >= 0) & (named != level)]
         factor = table.space.factors[axis]
         most = Counter(others.tolist()).most_common(1)
-        seen, unseen = rows.estimates(sampler, by_cell[:, column])
+        seen, unseen = (rows.estimate(sampler, group, by_cell[:, column]) for group in (0, 1))
         none, several = (
             float((named == one).mean()) if len(named) else np.nan for one in (NONE_NAMED, SEVERAL_NAMED)
         )
@@ -178,8 +178,7 @@ def score_parts(table: Observations, cells: Cells, answers: PartAnswers, *, seed
         )
     worst = ""
     if len(rows.unseen):
-        draws = sampler.means(1, by_cell[rows.unseen])
-        rates = by_cell[rows.unseen].mean(axis=0)
+        draws, rates = rows.draws(sampler, 1, by_cell), rows.mean(1, by_cell)
         lowest = int(rates.argmin())
         gaps = [
             sampler.estimate(float(rates[one] - rates[lowest]), draws[:, one] - draws[:, lowest], [1])

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 NEED_OUTPUTS = ("shortcut", "memorisation_leak", "superposition", "additive_only")
 """Findings that look for a rule in the outputs."""
 NOT_APPLICABLE = "Needs labels or quantities; here every row has only a score."
+NO_FORECAST = (
+    "There is no forecast from the split: it needs labels or quantities, and here every row has only a score."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,8 @@ class RowScores:
         of_constant = means_by_cell(
             1 - self.constant[:, None], rows.cell_index, len(cells.cells), rows.counts
         )[:, 0]
-        return replace(cells, error_of_constant=of_constant, excess_of_constant=of_constant)
+        # A score already says how right an answer is, so there is no noise in targets to look for.
+        return replace(cells, error_of_constant=of_constant, excess_of_constant=of_constant, replicated=True)
 
     def judged(self, scores: Scores, cells: Cells) -> Scores:
         """Scores with the one baseline that can be scored here."""

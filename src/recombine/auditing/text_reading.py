@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from recombine.data.argument_types import shown
 from recombine.data.limits import MAX_CLASSES
 from recombine.data.text import TextScoring, as_texts
 from recombine.errors import InputError
+from recombine.report import count
 from recombine.spaces.observations import Observations
 
 
@@ -73,11 +74,18 @@ def read_text(
     if targets is not None and not callable(scoring.match):
         labels = text_labels(targets, answers, scoring)
         outputs = _labels(labels.targets, labels.predictions, labels.classes, labels.notes)
+        outputs = _with_note_on_new_targets(outputs, table)
         return TextReading(outputs, None, tuple(targets), tuple(answers), said)
     if targets is not None:
         assert callable(scoring.match)
         rows = score_rows(scoring.match, targets, answers, table.seen)
-        return TextReading(rows.outputs, rows, tuple(targets), tuple(answers), said)
+        return TextReading(
+            replace(rows.outputs, notes=tuple(_notes_on_scores(scoring, answers))),
+            rows,
+            tuple(targets),
+            tuple(answers),
+            said,
+        )
     assert said is not None
     return _all_parts_right(table, said, answers, scoring)
 
@@ -106,13 +114,37 @@ def _all_parts_right(
     if len(classes) < MAX_CLASSES:
         if not named.all():
             classes.append(OTHER)
-        outputs = _labels(targets, predictions, classes, notes)
+        outputs = _with_note_on_new_targets(_labels(targets, predictions, classes, notes), table)
         return TextReading(outputs, None, tuple(targets), tuple(answers), said)
     right = (said.right == 1).all(axis=1)
     commonest = commonest_target(targets, table.seen)
     constant = np.array([text == commonest for text in targets])
     rows = RowScores(right.astype(float), constant.astype(float), known, "share of answers with a wrong part")
     return TextReading(replace(rows.outputs, notes=notes), rows, tuple(targets), tuple(answers), said)
+
+
+def _notes_on_scores(scoring: TextScoring, answers: Sequence[str | None]) -> Iterator[str]:
+    name = getattr(scoring.match, "__name__", type(scoring.match).__name__).replace(
+        "<lambda>", "your function"
+    )
+    yield f"answers were scored by {name}, as they were written; the error is 1 - score"
+    empty = sum(not (answer or "").strip() for answer in answers)
+    if empty:
+        yield f"{count(empty)} of {count(len(answers))} answers {'is' if empty == 1 else 'are'} empty"
+
+
+def _with_note_on_new_targets(outputs: Outputs, table: Observations) -> Outputs:
+    """Says so if training has none of the targets of unseen cells, as with a target for every combination."""
+    classes = outputs.targets.argmax(axis=1)
+    seen_cell = np.isin(table.codes, np.unique(table.codes[table.seen]))
+    trained, asked = (np.unique(classes[outputs.known & rows]) for rows in (table.seen, ~seen_cell))
+    if not len(asked) or np.isin(asked, trained).any():
+        return outputs
+    note = (
+        "training has none of the targets of unseen combinations, so simple models of whole answers (a constant, the "
+        "nearest seen cell, sums) are always wrong there; that says nothing about the parts of an answer"
+    )
+    return replace(outputs, notes=(*outputs.notes, note))
 
 
 def _labels(

@@ -101,6 +101,6 @@ def top_k_accuracy(
     by_cell = rows.means(np.stack([ranks <= k for k in asked], axis=1)) if asked else np.empty((0, 0))
     result = []
     for column, k in enumerate(asked):
-        seen, unseen = rows.estimates(sampler, by_cell[:, column])
+        seen, unseen = (rows.estimate(sampler, group, by_cell[:, column]) for group in (0, 1))
         result.append(TopK(k, seen, unseen, k / classes if ranked is None else np.nan))
     return tuple(result)

@@ -95,7 +95,7 @@ class AuditEvidence:
     def cause(self) -> RuleResult | None:
         """The rule that explains the failure, if there is one to explain and a rule that does."""
         failure, scores, cells = self.failure, self.scores, self.cells
-        if failure is None or scores is None:
+        if failure is None or scores is None or not self.rules:
             return None
         if self.may_be_noise:
             return None
