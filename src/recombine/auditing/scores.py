@@ -19,6 +19,7 @@ from recombine.auditing.thresholds import (
     LEARNED,
     LEARNED_NOTHING,
     LIKE_SEEN,
+    MIN_REPLICATES,
     MOST_NOISE,
     MOSTLY_RIGHT,
     RESAMPLES,
@@ -52,7 +53,8 @@ class Scores:
     - `label_noise`: the share of labels that are wrong; NaN if that cannot be known.
     - `ceiling`: the errors that the best simple model has on seen cells that were left out of its fit, and on unseen
         cells.
-    - `replicated`: whether noise in the targets is known, from several rows of the same cell.
+    - `replicated`: whether noise in the targets is known, from several rows of the same cell; `repeated_rows`: whether
+        there are such rows. (Only squared errors and labels allow to subtract the noise.)
     - `bar`: the transfer from which on the model composes.
     - `unjudged`: why the model cannot be judged; empty if it can.
     """
@@ -79,6 +81,7 @@ class Scores:
     label_noise: float = 0.0
     ceiling: tuple[Estimate, Estimate] = (UNKNOWN, UNKNOWN)
     replicated: bool = True
+    repeated_rows: bool = True
 
     @property
     def learned(self) -> bool:
@@ -221,6 +224,7 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
         label_noise=cells.label_noise,
         ceiling=(UNKNOWN, UNKNOWN) if best is None else (best.held_out, best.unseen),
         replicated=cells.replicated,
+        repeated_rows=bool(np.maximum(cells.rows - 1, 0).sum() >= MIN_REPLICATES),
     )
 
 

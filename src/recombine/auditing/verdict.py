@@ -98,8 +98,8 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         )
     if evidence.may_be_noise:
         return (
-            f"Undecided: whether the model fails to compose {names} or the targets are noisy cannot be distinguished, "
-            f"since no cell has several rows. {_ceiling(evidence)}"
+            f"Undecided: whether the model fails to compose {names} or the targets are noisy cannot be distinguished"
+            f"{'' if scores.repeated_rows else ', since no cell has several rows'}. {_ceiling(evidence)}"
         )
     if scores.too_close:
         return (

@@ -63,7 +63,8 @@ def _noise(scores: Scores) -> str:
         )
     if not scores.replicated and scores.unseen.value > 0:
         what = "wrong labels" if np.isnan(scores.label_noise) else "noise in the targets"
-        return f" No cell has several rows, so {what} cannot be distinguished from wrong predictions."
+        why = "With this metric" if scores.repeated_rows else "No cell has several rows, so"
+        return f" {why} {what} cannot be distinguished from wrong predictions."
     return ""
 
 
