@@ -222,13 +222,11 @@ def population(rng: np.random.Generator, errors: str, unseen: int) -> tuple[Cell
     if errors == "labels":
         return _label_population(rng, space, seen, mean), means
     n = len(space)
-    unit = {
-        "normal": lambda: rng.normal(size=n),
-        "skewed": lambda: (
-            np.sqrt(rng.gamma(0.5, 2.0, size=n) * rng.exponential(size=n)) * rng.choice([-1, 1], size=n)
-        ),
-        "zero-inflated": lambda: rng.normal(size=n) * (rng.random(n) < 0.3) / np.sqrt(0.3),
-    }[errors]()
+    unit = rng.normal(size=n)
+    if errors == "skewed":
+        unit *= np.sqrt(rng.exponential(size=n))
+    elif errors == "zero-inflated":
+        unit *= (rng.random(n) < 0.3) / np.sqrt(0.3)
     target = rng.normal(size=n)
     return _cells(space, seen, target[:, None], (target + np.sqrt(mean) * unit)[:, None], "regression"), means
 

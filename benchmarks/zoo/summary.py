@@ -114,7 +114,7 @@ def _kinds_table(outcomes: Sequence[Outcome]) -> Table:
         right = sum(one.right for one in some)
         cells = [kind, truth.replace("_", " "), *(str(said[name] or "") for name in ("yes", "no", "unclear"))]
         rows.append(Row([*cells, *(str(named[name] or "") for name in CAUSES), f"{right}/{len(some)}"]))
-    titles = ["yes", "no", "unclear", *SHORT.values(), "right"]
+    titles = ["yes", "no", "unclear", *(SHORT[name] for name in CAUSES), "right"]
     columns = [Column("kind"), Column("truth"), *(Column(title, "right") for title in titles)]
     return Table(
         columns,

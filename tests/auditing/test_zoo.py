@@ -8,9 +8,10 @@ from benchmarks.zoo.drawing import draw
 from benchmarks.zoo.following import chosen_cells, follow
 from benchmarks.zoo.judging import judge
 from benchmarks.zoo.kinds import KINDS, SHOWS
+from benchmarks.zoo.patterns import second_differences
 from benchmarks.zoo.sample import Fitted, Sample
 from benchmarks.zoo.simple_models import fit_simple
-from benchmarks.zoo.truth import GROWS, NO_PATTERN, NOT_LEARNED, find_truth, second_differences
+from benchmarks.zoo.truth import GROWS, NO_PATTERN, NOT_LEARNED, find_truth
 
 from recombine import audit
 
