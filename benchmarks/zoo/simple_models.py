@@ -16,15 +16,18 @@ ALTERNATIONS, PRODUCT_STARTS, PRODUCT_RIDGE = 40, 6, 0.01
 
 
 def fit_simple(name: str, design: Design, target: np.ndarray) -> Predict:
-    """Fits a model by its name: `additive_1`, `additive_2`, `product`, `kernel`, `level:<factor>`, `nearest`."""
+    """Fits a model by its name: `additive_1`, `additive_2`, `product`, `kernel`, `level:<factor>`,
+    `logistic`, `nearest_seen_cell`."""
     x, y = design.cells[design.cell[design.train]], target[design.train]
     if name.startswith("additive_"):
         return _additive(int(name.removeprefix("additive_")), design.sizes, x, y)
+    if name == "logistic":
+        return _additive(1, design.sizes, x, y)
     if name == "product":
         return _product(design.sizes, x, y)
     if name == "kernel":
         return _kernel(design.sizes, x, y)
-    if name == "nearest":
+    if name == "nearest_seen_cell":
         return _nearest(x, y)
     if name == "constant":
         return _level(np.zeros(len(x), dtype=int), lambda cells: np.zeros(len(cells), dtype=int), y)

@@ -199,6 +199,28 @@ def rate_interval(successes: int, n: int, *, level: float = LEVEL) -> Estimate:
     return Estimate(rate, low, high, level=level, n=n)
 
 
+def rate_difference(
+    first: int, n_first: int, second: int, n_second: int, *, level: float = LEVEL
+) -> Estimate:
+    """The difference of two rates, with Newcombe's interval from Wilson's intervals of both.
+
+    ```python
+    >>> from recombine.intervals import rate_difference
+    >>> found = rate_difference(9, 10, 1, 10)
+    >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
+    (0.8, 0.37, 0.92)
+
+    ```
+
+    **Reference:** Newcombe 1998, Statistics in Medicine 17:873, method 10.
+    """
+    one, other = rate_interval(first, n_first, level=level), rate_interval(second, n_second, level=level)
+    value = one.value - other.value
+    low = value - float(np.hypot(one.value - one.low, other.high - other.value))
+    high = value + float(np.hypot(one.high - one.value, other.value - other.low))
+    return Estimate(value, low, high, level=level, n=n_first + n_second)
+
+
 @dataclass(frozen=True, eq=False)
 class Resampler:
     """A bootstrap that resamples groups of cells.

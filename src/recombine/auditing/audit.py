@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from recombine.auditing.cells import Cells, gather
+from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.findings import FINDINGS, AuditEvidence
 from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
-from recombine.auditing.outputs import Outputs
+from recombine.auditing.outputs import Outputs, measured_by
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
+from recombine.auditing.refits import Refits, refit_models
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
@@ -44,6 +45,9 @@ def audit(
     slots: int | Sequence[Sequence[int]] | None = None,
     output: str | int | None = None,
     kind: Kind | None = None,
+    metric: str | Callable[..., Any] | None = None,
+    weigh: Weighting = "cells",
+    slices: Sequence[str] | Mapping[str, Any] = (),
     classes: Sequence[Any] | None = None,
     bins: Mapping[str, int] | None = None,
     unordered: Sequence[str] = (),
@@ -76,6 +80,11 @@ def audit(
     - `output`: which of several outputs of the model is its prediction, by name or number.
     - `kind`: `"regression"` or `"classification"`; default: inferred from the values. `classes`: the labels that
         columns of scores stand for.
+    - `metric`: what an error is: `"squared"` (default), `"absolute"`, `"relative"` (to the target), `"log"` (squares of
+        differences of logarithms), or a function of targets and predictions that returns an error for every row.
+    - `weigh`: `"cells"` if every cell counts once, `"rows"` if cells count by their rows.
+    - `slices`: further columns that may separate right from wrong cells, such as the camera or the country: names of
+        columns of the table, or arrays by name.
     - `bins`: for factors that are real numbers, the number of ranges into which they are cut.
     - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
@@ -123,6 +132,8 @@ def audit(
         layers=layers,
         output=output,
         kind=kind,
+        metric=metric,
+        weigh=weigh,
         classes=classes,
         unordered=unordered,
         batch=batch,
@@ -134,7 +145,14 @@ def audit(
     )
     layers, classes, unordered = options.layers, options.classes, options.unordered
     data = read_audit_inputs(
-        table, factors=factors, seen=seen, target=target, prediction=prediction, inputs=inputs, bins=bins
+        table,
+        factors=factors,
+        seen=seen,
+        target=target,
+        prediction=prediction,
+        inputs=inputs,
+        slices=slices,
+        bins=bins,
     )
     _check_unseen(data)
     check_names(unordered, data.table.space.names)
@@ -148,33 +166,37 @@ def audit(
     predictions = run.outputs if data.prediction is None else data.prediction
     notes, outputs, units, as_given, scores = list(run.notes), None, None, None, None
     if predictions is not None:
-        raw = read_outputs(data.target, predictions, kind=kind, classes=classes, columns=data.score_names)
+        numbers = "regression" if isinstance(metric, str) and kind is None else kind
+        raw = read_outputs(data.target, predictions, kind=numbers, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
-            before = score(gather(data.table, raw), raw.measure, seed=seed)
-            as_given = (before.seen, before.unseen)
+            unconverted = score(gather(data.table, measured_by(raw, metric), weigh), seed=seed)
+            as_given = (unconverted.seen, unconverted.unseen)
             notes.append(f"predictions are {units} and were converted to the units of the targets")
+        outputs = measured_by(outputs, metric)
         notes += outputs.notes
         if data.prediction is not None and model is not None:
             notes.append(
                 "the predictions that were passed are audited; the model was run only to read its layers"
             )
-    cells = gather(data.table, outputs) if outputs is not None else _cells_without_predictions(data)
+    cells = gather(data.table, outputs, weigh) if outputs is not None else _cells_without_predictions(data)
     notes += _remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
-    by_output = OutputScores()
+    by_output, refits = OutputScores(), Refits()
     if outputs is not None:
         tell("comparing predictions", 0.0)
-        by_output = score_outputs(data.table, outputs, data.score_names, seed=seed)
+        by_output = score_outputs(data, outputs, weigh, seed=seed)
         if by_output.only_some_fail:
             outputs = some_outputs(outputs, by_output.failing)
-            cells = gather(data.table, outputs)
-        scores = score(cells, outputs.measure, seed=seed)
+            cells = gather(data.table, outputs, weigh)
+        refits = refit_models(cells, data.table.space.names, seed=seed)
+        scores = score(cells, refits, seed=seed)
     evidence = AuditEvidence(
         data,
         cells,
         scores,
+        refits,
         run,
         has_model=model is not None,
         layers=measured,
@@ -200,6 +222,8 @@ def audit(
         outputs=outputs,
         by_cell=cells,
         scores=scores,
+        refits=refits,
+        conditions=evidence.conditions,
         by_output=by_output,
         units=units,
         as_given=as_given,

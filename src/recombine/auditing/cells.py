@@ -4,17 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
 from recombine.auditing.label_noise import label_noise, voted
-from recombine.auditing.outputs import Outputs, decide
+from recombine.auditing.outputs import Outputs
 from recombine.auditing.thresholds import MIN_REPLICATES
 from recombine.spaces.observations import Observations
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
+
+Weighting = Literal["cells", "rows"]
+"""Whether every cell counts once, or by the number of its rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRows:
+    """The rows that count, and the cell of each."""
+
+    outputs: Outputs
+    cell_index: Int[np.ndarray, " rows"]
+    counts: Bool[np.ndarray, " rows"]
+
+    def errors(
+        self, index: Int[np.ndarray, " some"], predictions: Float[np.ndarray, "some outputs"]
+    ) -> Float[np.ndarray, " some"]:
+        """The mean error over the rows of some cells, if every row of a cell got the same prediction."""
+        place = np.full(int(self.cell_index.max()) + 1, -1)
+        place[index] = np.arange(len(index))
+        rows = np.flatnonzero(self.counts & (place[self.cell_index] >= 0))
+        cell = place[self.cell_index[rows]]
+        errors = self.outputs.measure.errors(self.outputs.targets[rows], predictions[cell])
+        return means_by_cell(errors[:, None], cell, len(index))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +54,17 @@ class Cells:
         the probability of every class, see `recombine.auditing.label_noise`.
     - `error`: the mean over the rows that count. If most seen cells have rows that training did not use, these rows
         count for seen cells, and `held_out` is true; otherwise all rows count.
-    - `error_of_constant`: the same for the mean of the training targets (the commonest label); `scatter`: the same for
-        the cell's own mean, the best that a function of the cell can do.
-    - `excess`, `excess_of_constant`: errors beyond those that noisy labels cause, whatever is predicted; the errors
-        themselves if labels are not noisy.
+    - `error_of_constant`: the same for the best constant of the training targets (the commonest label).
+    - `excess`, `excess_of_constant`: errors beyond those that noise in the targets causes, whatever is predicted; the
+        errors themselves if there is none, or if it is not known.
+    - `replicated`: whether the noise could be estimated, from several rows of the same cell.
     - `target_noise`, `error_noise`: the expected squared length of the noise in the mean target, and in the mean
         difference of prediction and target; 0 if no cell has several rows, and for labels without noise.
     - `label_noise`: the share of labels that are wrong; NaN if there are labels, but no cell has several rows.
+    - `row_noise`: the error that every row has because targets of the same cell differ, pooled over cells; 0 without
+        repeated rows, and for labels.
+    - `weights`: how much every cell counts in means over cells.
+    - `measured`: the rows that count, with the measure of their errors.
     """
 
     kind: Kind
@@ -53,12 +81,15 @@ class Cells:
     error_of_constant: Float[np.ndarray, " cells"]
     excess: Float[np.ndarray, " cells"]
     excess_of_constant: Float[np.ndarray, " cells"]
-    scatter: Float[np.ndarray, " cells"]
     target_noise: Float[np.ndarray, " cells"]
     error_noise: Float[np.ndarray, " cells"]
     constant: Float[np.ndarray, " outputs"]
     held_out: bool
+    replicated: bool
+    weights: Float[np.ndarray, " cells"]
+    measured: MeasuredRows
     label_noise: float = 0.0
+    row_noise: float = 0.0
 
     @cached_property
     def known(self) -> Bool[np.ndarray, " cells"]:
@@ -75,8 +106,20 @@ class Cells:
         """Unseen cells with a target all of whose levels are seen: those that test composition."""
         return np.flatnonzero(~self.seen & self.familiar & self.known)
 
+    def error_of(
+        self, index: Int[np.ndarray, " some"], predictions: Float[np.ndarray, "some outputs"]
+    ) -> Float[np.ndarray, " some"]:
+        """The errors that other predictions would have in some cells, in the units of `error`."""
+        if self.kind == "classification" and self.label_noise > 0:
+            # targets are probabilities of the true labels: back to noisy ones
+            targets = self.targets[index]
+            beyond = (targets**2).sum(axis=1) - (targets * predictions).sum(axis=1)
+            kept = 1 - self.label_noise * targets.shape[1] / (targets.shape[1] - 1)
+            return np.maximum(self.label_noise + kept * beyond, 0.0)
+        return self.measured.errors(index, predictions)
 
-def gather(table: Observations, outputs: Outputs) -> Cells:
+
+def gather(table: Observations, outputs: Outputs, weighting: Weighting = "cells") -> Cells:
     """Means and errors of all cells that have rows."""
     codes, cell_index = np.unique(table.codes, return_inverse=True)
     sizes = table.space.shape
@@ -98,9 +141,14 @@ def gather(table: Observations, outputs: Outputs) -> Cells:
     targets = means_by_cell(outputs.targets, cell_index, n, outputs.known)
     predictions = means_by_cell(outputs.predictions, cell_index, n)
     errors = error(), error(np.broadcast_to(constant, outputs.targets.shape))
-    excess, noise = errors, label_noise(outputs, cell_index, table.seen)
-    target_noise = _noise(outputs.targets, cell_index, targets, outputs)
-    error_noise = _noise(outputs.predictions - outputs.targets, cell_index, predictions - targets, outputs)
+    own = outputs.measure.name == "function"
+    excess, noise = errors, 0.0 if own else label_noise(outputs, cell_index, table.seen)
+    target_noise = _noise(outputs.targets, cell_index, outputs, n)
+    error_noise = _noise(outputs.predictions - outputs.targets, cell_index, outputs, n)
+    row_noise = 0.0
+    if outputs.kind == "regression" and outputs.measure.is_squared:
+        row_noise = _row_noise(outputs, cell_index, ~table.seen, n)
+        excess = errors[0] - row_noise, errors[1] - row_noise
     if noise > 0:
         targets = voted(targets, np.bincount(cell_index[outputs.known], minlength=n), noise)
         answers = means_by_cell(outputs.predictions, cell_index, n, counts), constant
@@ -123,32 +171,72 @@ def gather(table: Observations, outputs: Outputs) -> Cells:
         error_of_constant=errors[1],
         excess=excess[0],
         excess_of_constant=excess[1],
-        scatter=error(decide(np.nan_to_num(targets), outputs.kind)[cell_index]),
         target_noise=target_noise,
         error_noise=error_noise,
         constant=constant,
         held_out=held_out,
+        replicated=_is_replicated(outputs, cell_index),
+        weights=np.bincount(cell_index[counts], minlength=n).astype(float)
+        if weighting == "rows"
+        else np.ones(n),
+        measured=MeasuredRows(outputs, cell_index, counts),
         label_noise=noise,
+        row_noise=row_noise,
     )
 
 
-def _noise(
+def _is_replicated(outputs: Outputs, cell_index: Int[np.ndarray, " rows"]) -> bool:
+    """Whether enough cells have several rows, and errors are such that the noise in them can be subtracted."""
+    free = int(np.maximum(np.bincount(cell_index[outputs.known]) - 1, 0).sum()) if outputs.known.any() else 0
+    return free >= MIN_REPLICATES and (outputs.measure.is_squared or outputs.measure.name == "labels")
+
+
+def _row_noise(
+    outputs: Outputs, cell_index: Int[np.ndarray, " rows"], fresh: Bool[np.ndarray, " rows"], n: int
+) -> float:
+    """The mean squared error of rows that no function of the cell can avoid.
+
+    It is the variance of targets within cells; or, if the model knows more about a row than its cell, the variance of
+    its errors in rows that it was not trained on.
+    """
+    errors = outputs.predictions - outputs.targets
+    known = outputs.known
+    within = [_variance_within(outputs.targets, cell_index, known, n)]
+    within += [_variance_within(errors, cell_index, known & fresh, n)]
+    some = [one for one in within if np.isfinite(one)]
+    return min(some) / outputs.targets.shape[1] if np.isfinite(within[0]) else 0.0
+
+
+def _variance_within(
     values: Float[np.ndarray, "rows outputs"],
     cell_index: Int[np.ndarray, " rows"],
-    means: Float[np.ndarray, "cells outputs"],
-    outputs: Outputs,
+    counted: Bool[np.ndarray, " rows"],
+    n: int,
+) -> float:
+    """The variance of rows about the mean of their cell, summed over outputs; NaN with too few repeated rows."""
+    rows = np.bincount(cell_index[counted], minlength=n)
+    free = int(np.maximum(rows - 1, 0).sum())
+    if free < MIN_REPLICATES:
+        return float("nan")
+    means = means_by_cell(values, cell_index, n, counted)
+    total, step = 0.0, max(1, 2**22 // values.shape[1])
+    index = np.flatnonzero(counted)
+    for start in range(0, len(index), step):
+        some = index[start : start + step]
+        off = values[some] - means[cell_index[some]]
+        total += float(np.einsum("ru,ru->", off, off, dtype=np.float64))
+    return total / free
+
+
+def _noise(
+    values: Float[np.ndarray, "rows outputs"], cell_index: Int[np.ndarray, " rows"], outputs: Outputs, n: int
 ) -> Float[np.ndarray, " cells"]:
     """The expected squared length of the error of every mean, from the variance within cells, pooled over cells."""
-    rows = np.bincount(cell_index[outputs.known], minlength=len(means))
-    free = int(np.maximum(rows - 1, 0).sum())
-    if outputs.kind == "classification" or free < MIN_REPLICATES:
-        return np.zeros(len(means))
-    total, step = 0.0, max(1, 2**22 // values.shape[1])
-    for start in range(0, len(values), step):
-        some = slice(start, start + step)
-        off = (values[some] - means[cell_index[some]])[outputs.known[some]]
-        total += float(np.einsum("ru,ru->", off, off, dtype=np.float64))
-    return total / free / np.maximum(rows, 1)
+    rows = np.bincount(cell_index[outputs.known], minlength=n)
+    within = _variance_within(values, cell_index, outputs.known, n)
+    if outputs.kind == "classification" or not np.isfinite(within):
+        return np.zeros(n)
+    return within / np.maximum(rows, 1)
 
 
 def _first_rows(
@@ -167,8 +255,7 @@ def _constant(outputs: Outputs, seen: Bool[np.ndarray, " rows"]) -> Float[np.nda
     known = seen & outputs.known
     if not known.any():
         return np.zeros(outputs.targets.shape[1])
-    mean = outputs.targets[known].mean(axis=0, dtype=np.float64)
-    return mean if outputs.kind == "regression" else np.eye(len(mean))[mean.argmax()]
+    return outputs.measure.constant(outputs.targets[known])
 
 
 def means_by_cell(

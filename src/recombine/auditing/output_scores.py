@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recombine.auditing.cells import gather
+from recombine.auditing.cells import Weighting, gather
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.reading import AuditInputs
+from recombine.auditing.refits import refit_models
 from recombine.auditing.scores import Scores, score
 from recombine.auditing.thresholds import MIN_IMAGE_OUTPUTS
-from recombine.spaces.observations import Observations
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +49,20 @@ class OutputScores:
 
 
 def score_outputs(
-    table: Observations, outputs: Outputs, names: Sequence[str] = (), *, seed: int = 0
+    data: AuditInputs, outputs: Outputs, weighting: Weighting = "cells", *, seed: int = 0
 ) -> OutputScores:
-    """Scores every output by itself, if there are several quantities."""
+    """Scores every output by itself, if there are several quantities and the error of one is defined."""
     count = outputs.targets.shape[1]
     if outputs.kind == "classification" or not 1 < count < MIN_IMAGE_OUTPUTS:
         return OutputScores()
+    if outputs.measure.name == "function":
+        return OutputScores()
+    names = data.score_names
     titles = names if len(names) == count else [f"output {number + 1}" for number in range(count)]
-    scores = [
-        score(gather(table, some_outputs(outputs, [number])), outputs.measure, seed=seed)
-        for number in range(count)
-    ]
+    scores = []
+    for number in range(count):
+        cells = gather(data.table, some_outputs(outputs, [number]), weighting)
+        scores.append(score(cells, refit_models(cells, data.table.space.names, seed=seed), seed=seed))
     return OutputScores(tuple(titles), tuple(scores))
 
 

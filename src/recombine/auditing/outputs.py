@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from recombine.auditing.error_measure import ErrorMeasure, error_measure
+from recombine.auditing.thresholds import LOG_FLOOR
+from recombine.errors import InputError
 from recombine.tasks.task import Kind
 
 
@@ -22,6 +25,7 @@ class Outputs:
     - `shape`: of one prediction as the user passed it: `()` for a number, `(28, 28)` for an image.
     - `classes`: names, in the order of the columns; empty for quantities.
     - `notes`: assumptions that were made.
+    - `chosen_measure`: what an error is, if the user chose it.
     """
 
     kind: Kind
@@ -31,28 +35,69 @@ class Outputs:
     shape: tuple[int, ...]
     classes: tuple[Any, ...]
     notes: tuple[str, ...]
+    chosen_measure: ErrorMeasure | None = None
 
     @property
-    def measure(self) -> str:
-        """What the error of a row is."""
-        return "share of wrong labels" if self.classes else "mean squared error"
+    def measure(self) -> ErrorMeasure:
+        """How predictions are compared with targets."""
+        return self.chosen_measure or error_measure(None, self.kind)
 
     def row_errors(self, of: Float[np.ndarray, "rows outputs"] | None = None) -> Float[np.ndarray, " rows"]:
         """The error of every row, NaN without a target; `of` replaces the model's predictions."""
         predictions = self.predictions if of is None else of
-        errors = np.empty(len(self.targets))
-        step = max(1, 2**22 // max(1, self.targets.shape[1]))
-        for start in range(0, len(errors), step):
-            rows = slice(start, start + step)
-            errors[rows] = difference(predictions[rows], self.targets[rows], self.kind)
-        return np.where(self.known, errors, np.nan)
+        if self.known.all():
+            return self.measure.errors(self.targets, predictions)
+        errors = np.full(len(self.targets), np.nan)
+        if self.known.any():
+            errors[self.known] = self.measure.errors(self.targets[self.known], predictions[self.known])
+        return errors
 
 
-def difference(a: np.ndarray, b: np.ndarray, kind: Kind) -> Float[np.ndarray, " rows"]:
-    """The mean squared difference of rows; for classes half the squared distance, which is the share of wrong
-    labels."""
-    squares = (a.astype(np.float64, copy=False) - b) ** 2
-    return squares.sum(axis=1) / 2 if kind == "classification" else squares.mean(axis=1)
+def measured_by(outputs: Outputs, metric: Any) -> Outputs:
+    """The outputs with the error that the user chose.
+
+    On a logarithmic scale, targets and predictions are replaced by their logarithms, so that everything else, such as
+    sums of effects, is about logarithms, too.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.output_reading import read_outputs
+    >>> from recombine.auditing.outputs import measured_by
+    >>> outputs = read_outputs(np.array([1.5, 10.0, 100.0]), np.array([1.5, 10.0, 10.0]))
+    >>> measured_by(outputs, "absolute").row_errors().tolist()
+    [0.0, 0.0, 90.0]
+
+    ```
+    """
+    measure = error_measure(metric, outputs.kind, outputs.classes, outputs.shape)
+    if metric is None:
+        return outputs
+    outputs = replace(outputs, chosen_measure=measure)
+    if outputs.kind == "classification" or measure.name not in {"relative", "log"}:
+        return outputs
+    known = outputs.targets[outputs.known]
+    if measure.name == "relative":
+        if (known == 0).any():
+            raise InputError(
+                "metric", "relative, but some targets are 0", "targets other than 0, or another metric"
+            )
+        return outputs
+    if not (known > 0).all():
+        raise InputError(
+            "metric", "log, but some targets are not positive", "positive targets, or another metric"
+        )
+    smallest = LOG_FLOOR * float(known.min()) if len(known) else 1.0
+    low = outputs.predictions < smallest
+    notes = outputs.notes
+    if low.any():
+        rows = int(low.any(axis=1).sum())
+        notes = (*notes, f"{rows} predictions are too small for a logarithm and count as {smallest:.3g}")
+    return replace(
+        outputs,
+        targets=np.log(np.where(outputs.known[:, None], outputs.targets, 1.0)),
+        predictions=np.log(np.maximum(outputs.predictions, smallest)),
+        notes=notes,
+    )
 
 
 def decide(values: Float[np.ndarray, "cells outputs"], kind: Kind) -> Float[np.ndarray, "cells outputs"]:

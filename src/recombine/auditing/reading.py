@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 
+from recombine.auditing.error_measure import MEASURES
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array
@@ -34,6 +35,7 @@ class AuditInputs:
 
     - `score_names`: the names of several columns of predictions.
     - `numbers`: `(rows,)` the values of factors that are numbers, before they were cut into ranges.
+    - `slices`: `(rows,)` the values of further columns that may separate right from wrong cells.
     """
 
     table: Observations
@@ -42,6 +44,7 @@ class AuditInputs:
     inputs: Any
     score_names: tuple[str, ...]
     numbers: Mapping[str, Float[np.ndarray, " rows"]]
+    slices: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def read_audit_inputs(
     target: Any = None,
     prediction: Any = None,
     inputs: Any = None,
+    slices: Any = (),
     bins: Mapping[str, int] | None = None,
 ) -> AuditInputs:
     """Reads a table, and the columns or arrays that go with it, and checks that all have the same rows.
@@ -69,6 +73,7 @@ def read_audit_inputs(
 
     - `table`, `factors`, `seen`, `bins`: as `recombine.spaces.observations.observe` takes them.
     - `target`, `prediction`, `inputs`: names of columns, or arrays with a row for each row of the table.
+    - `slices`: names of columns, or arrays by name.
     """
     if factors is None:
         raise InputError("factors", None, "the names of the factor columns, such as ['colour', 'shape']")
@@ -84,7 +89,10 @@ def read_audit_inputs(
         )
     asked = {"target": target, "prediction": prediction, "inputs": inputs}
     asked = {field: _unless_labels(values, table) for field, values in asked.items()}
-    needed = {name: field for field, values in asked.items() for name in _names(values)}
+    if not isinstance(slices, Mapping):
+        slices = {name: name for name in column_names("slices", slices)}
+    sliced = {column: "slices" for column in slices.values() if isinstance(column, str)}
+    needed = sliced | {name: field for field, values in asked.items() for name in _names(values)}
     source = read_table(table, dict.fromkeys(factors, "factors") | needed)
     clash = [name for field in ("target", "prediction") for name in _names(asked[field]) if name in factors]
     if clash:
@@ -105,6 +113,7 @@ def read_audit_inputs(
         _model_inputs(source, asked["inputs"]),
         _names(asked["prediction"]),
         numbers,
+        _slices(source, slices, rows),
     )
 
 
@@ -113,6 +122,8 @@ def check_options(
     layers: Any,
     output: Any,
     kind: Any,
+    metric: Any,
+    weigh: Any,
     classes: Any,
     unordered: Any,
     batch: Any,
@@ -125,6 +136,9 @@ def check_options(
     """Refuses arguments of `audit` that are of the wrong type, before anything is read."""
     if kind is not None:
         check_choice("kind", kind, ("regression", "classification"))
+    if metric is not None and not callable(metric):
+        check_choice("metric", metric, tuple(MEASURES))
+    check_choice("weigh", weigh, ("cells", "rows"))
     if isinstance(output, bool) or not isinstance(output, str | int | np.integer | None):
         raise InputError("output", shown(output), "the name or the number of an output")
     if batch is not None:
@@ -215,6 +229,20 @@ def _values(table: DataTable, field: str, values: Any, rows: int) -> np.ndarray 
     if any(column.dtype == object for column in columns):
         raise InputError(field, list(names), "columns of numbers, if there are several")
     return np.stack(columns, axis=1)
+
+
+def _slices(table: DataTable, slices: Mapping[Any, Any], rows: int) -> dict[str, np.ndarray]:
+    """Columns by name as arrays; arrays as they are, if they have the table's rows."""
+    values = {}
+    for name, column in slices.items():
+        if not isinstance(name, str):
+            raise InputError("slices", shown(name), "names of columns, or arrays by name")
+        array = _values(table, "slices", column, rows)
+        if array is None or array.ndim != 1:
+            got = None if array is None else f"shape {array.shape}"
+            raise InputError("slices", got, "one value for every row")
+        values[name] = array
+    return values
 
 
 def _is_nested(column: Any) -> bool:

@@ -11,10 +11,12 @@ import polars as pl
 
 from recombine._version import __version__
 from recombine.auditing.cells import Cells
+from recombine.auditing.conditions import Condition
 from recombine.auditing.findings import FINDINGS, Finding
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.refits import Refits
 from recombine.auditing.remedies import Remedy
 from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
@@ -38,6 +40,8 @@ class AuditReport(Report):
 
     - `verdict`: one or two sentences; `findings`: all eleven, in a fixed order; `remedies`: what to try.
     - `scores`: errors on seen and unseen cells, with baselines; `None` without predictions.
+    - `refits`: simple models fitted to the seen cells, and their errors on seen cells that were left out and on unseen
+        ones; `conditions`: what separates right from wrong unseen cells.
     - `by_output`: the scores of each output, if there are several quantities. If the model fails in only some of them,
         the rest of the report is about those.
     - `failure`, `cause`: the rules that were tested on the errors, and the one that explains them.
@@ -60,6 +64,8 @@ class AuditReport(Report):
     outputs: Outputs | None
     by_cell: Cells
     scores: Scores | None
+    refits: Refits
+    conditions: Sequence[Condition]
     by_output: OutputScores
     units: Units | None
     as_given: tuple[Estimate, Estimate] | None
@@ -120,9 +126,12 @@ class AuditReport(Report):
         units, as_given = self.units, self.as_given
         return {
             "measure": scores.measure,
+            "weighting": scores.weighting,
             "seen": _estimate(scores.seen),
             "unseen": _estimate(scores.unseen),
             "unseen_over_seen": _estimate(scores.ratio),
+            "wrong": _estimate(scores.wrong),
+            "transfer": _estimate(scores.transfer),
             "label_noise": plain_number(scores.label_noise),
             "by_output": [
                 {
@@ -150,6 +159,11 @@ class AuditReport(Report):
             "verdict": self.verdict,
             "findings": [one.to_dict() for one in self.findings],
             "errors": self.errors,
+            "refits": [
+                {"name": one.name, "held_out": _estimate(one.held_out), "unseen": _estimate(one.unseen)}
+                for one in self.refits.models
+            ],
+            "conditions": [one.to_dict() for one in self.conditions],
             "advice": forecast if isinstance(forecast, str) else forecast.to_dict(),
             "remedies": [one.to_dict() for one in self.remedies],
             "table": self.table.name,

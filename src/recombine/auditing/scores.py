@@ -1,47 +1,59 @@
-"""Errors of the model on seen and unseen cells, and of simple baselines."""
+"""Errors of the model on seen and unseen cells, next to those of simple models, and whether it composes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.seen_cells import orders_below, seen_targets
+from recombine.auditing.refits import Refits
 from recombine.auditing.thresholds import (
     COMPOSES,
+    COMPOSES_SQUARED,
     COMPOSES_SURELY,
     KNOWS_SEEN,
     LEARNED,
     LEARNED_NOTHING,
-    MAX_BASELINE_CELLS,
-    MIN_REPLICATES,
+    LIKE_SEEN,
+    MOST_NOISE,
+    MOSTLY_RIGHT,
     RESAMPLES,
     ROUNDING_ERROR,
+    TOO_CLOSE,
+    TRIFLING,
 )
+from recombine.auditing.wrong_cells import is_wrong
 from recombine.intervals import UNKNOWN, Estimate, Resampler
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Mean errors over cells; every cell counts once.
+    """Mean errors over cells; every cell counts once, or by its rows.
 
     **Attributes:**
 
-    - `measure`: what an error is; `held_out`: whether the error on seen cells is that of rows training did not use.
+    - `measure`: what an error is; `weighting`: `"cells"` or `"rows"`; `held_out`: whether the error on seen cells is
+        that of rows training did not use.
     - `seen`, `unseen`: of the model; `constant_seen`, `constant`: of a constant, on seen cells and on all cells.
-    - `baselines`: on unseen cells, of predictors that know the targets of seen cells.
+    - `baselines`: on unseen cells, of simple models fitted to seen cells.
     - `transfer`: (C - unseen) / (C - seen), where C is the error of a constant over all cells: 1 if unseen cells are
         handled like seen ones, 0 if as badly as by a constant.
     - `skill`: the share of a constant's error that the model removes on seen cells. Both are about errors beyond those
-        that noisy labels cause.
-    - `excess`: the error on unseen cells beyond what noisy labels cause.
+        that noise in the targets causes.
+    - `excess`: the error on unseen cells beyond that noise.
     - `ratio`: unseen over seen error; NaN if seen cells have none.
+    - `wrong`: the share of unseen cells that are wrong, minus that of seen cells.
     - `knows_seen`: whether most of the error on unseen cells, beyond noise, is one that seen cells do not have.
     - `unlearned`: the share of a constant's error that is left on seen cells beyond noise; NaN without repeated rows.
-    - `label_noise`: the share of labels that are wrong; NaN if that cannot be told.
+    - `label_noise`: the share of labels that are wrong; NaN if that cannot be known.
+    - `ceiling`: the errors that the best simple model has on seen cells that were left out of its fit, and on unseen
+        cells.
+    - `replicated`: whether noise in the targets is known, from several rows of the same cell.
+    - `bar`: the transfer from which on the model composes.
     - `unjudged`: why the model cannot be judged; empty if it can.
     """
 
@@ -56,12 +68,17 @@ class Scores:
     baselines: Mapping[str, Estimate]
     transfer: Estimate
     skill: Estimate
+    bar: float = COMPOSES
+    weighting: str = "cells"
     excess: Estimate = UNKNOWN
     ratio: Estimate = UNKNOWN
+    wrong: Estimate = UNKNOWN
     knows_seen: bool = False
     unlearned: float = np.nan
     unjudged: str = ""
     label_noise: float = 0.0
+    ceiling: tuple[Estimate, Estimate] = (UNKNOWN, UNKNOWN)
+    replicated: bool = True
 
     @property
     def learned(self) -> bool:
@@ -74,105 +91,158 @@ class Scores:
         return bool(self.skill.value <= LEARNED_NOTHING and not self.skill.high >= LEARNED)
 
     @property
+    def may_be_noise(self) -> bool:
+        """Whether noise in the targets alone could be the reason for the errors on unseen cells.
+
+        Without repeated rows nobody knows how noisy the targets are. Errors are then possibly noise if the best simple
+        model has errors as large, on the same unseen cells and on seen cells that it was not fitted to; unless these
+        are so large that hardly anything but noise would be left.
+        """
+        if self.replicated or not self.unseen.value > 0:
+            return False
+        noise = min(one.high for one in self.ceiling)
+        return bool(self.unseen.value <= MOST_NOISE * self.constant and self.unseen.value <= noise)
+
+    @property
+    def mostly_right(self) -> bool:
+        """Whether few unseen cells are wrong, as far as can be known."""
+        return not self.wrong.low > MOSTLY_RIGHT
+
+    @property
+    def worse_on_unseen(self) -> bool:
+        """Whether the error on unseen cells is surely larger than that on seen ones, and more than a trifle."""
+        larger = self.ratio.low > LIKE_SEEN or (self.seen.value == 0 and self.unseen.low > 0)
+        return bool(larger and self.transfer.value <= 1 - TRIFLING)
+
+    @property
+    def too_close(self) -> bool:
+        """Whether the decision hangs on a resample or two."""
+        return bool(abs(self.transfer.high - self.bar) <= TOO_CLOSE)
+
+    @property
     def composes(self) -> bool | None:
         """Whether unseen cells are handled like seen ones; `None` if that is unclear."""
         if self.unjudged:
             return None
-        if self.learned_nothing or self.transfer.high < COMPOSES:
+        if self.learned_nothing:
             return False
-        if not self.learned or not np.isfinite(self.transfer.value):
+        surely = self.transfer.value >= self.bar and self.transfer.low >= COMPOSES_SURELY
+        if self.learned and surely and self.mostly_right:
+            return True
+        if self.may_be_noise or self.too_close:
             return None
-        surely = self.transfer.value >= COMPOSES and self.transfer.low >= COMPOSES_SURELY
-        return True if surely else None
+        if self.transfer.high < self.bar or not self.mostly_right:
+            return False
+        return None
 
 
-def score(cells: Cells, measure: str, *, seed: int = 0) -> Scores:
+def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Scores:
     """Errors with intervals over cells; NaN for unseen cells if none of them has a target."""
     inside, outside = cells.inside, cells.outside
+    groups = (inside, outside)
     sampler = Resampler((len(inside), len(outside)), RESAMPLES, seed)
-    constants = (cells.error_of_constant[inside], cells.error_of_constant[outside])
-    rounding = (
-        ROUNDING_ERROR * float(np.concatenate(constants).mean()) if len(inside) or len(outside) else 0.0
-    )
-    errors, excess = (
-        tuple(np.where(np.abs(one) > rounding, one, 0.0) for one in (by_cell[inside], by_cell[outside]))
-        for by_cell in (cells.error, cells.excess)
-    )
-    draws = [sampler.means(group, errors[group]) for group in (0, 1)]
-    beyond = [sampler.means(group, excess[group]) for group in (0, 1)]
-    constant = (cells.excess_of_constant[inside], cells.excess_of_constant[outside])
+    weights = [cells.weights[one] for one in groups]
+    some = bool(len(inside) or len(outside))
+    rounding = ROUNDING_ERROR * float(cells.error_of_constant[cells.known].mean()) if some else 0.0
 
-    def mean(group: int) -> Estimate:
+    def by_cell(values: Float[np.ndarray, " cells"]) -> list[Float[np.ndarray, " some"]]:
+        return [np.where(np.abs(one) > rounding, one, 0.0) for one in (values[group] for group in groups)]
+
+    def mean(group: int, values: np.ndarray) -> float:
+        return float(np.average(values, weights=weights[group]))
+
+    def draws(group: int, values: np.ndarray) -> Float[np.ndarray, " resamples"]:
+        top, bottom = sampler.means(group, values * weights[group]), sampler.means(group, weights[group])
+        return _over(top, bottom)
+
+    errors, excess = by_cell(cells.error), by_cell(cells.excess)
+    constants = [cells.error_of_constant[group] for group in groups]
+    learnable = [cells.excess_of_constant[group] for group in groups]
+
+    def error(group: int) -> Estimate:
         if not len(errors[group]):
             return UNKNOWN
-        return _possible(sampler.estimate(float(errors[group].mean()), draws[group], [group]), cells.kind)
+        value = mean(group, errors[group])
+        return _possible(sampler.estimate(value, draws(group, errors[group]), [group]), cells.kind)
 
-    baselines = {}
-    if len(inside) and len(outside):
-        rng = np.random.default_rng([seed, 89])
-        some = outside
-        if len(outside) > MAX_BASELINE_CELLS:
-            some = np.sort(rng.choice(outside, MAX_BASELINE_CELLS, replace=False))
-        fewer = sampler if len(some) == len(outside) else Resampler((len(inside), len(some)), seed=seed)
-        baselines = {
-            name: _possible(fewer.estimate(float(values.mean()), fewer.means(1, values), [1]), cells.kind)
-            for name, values in _baselines(cells, some).items()
-        }
-    skill = transfer = ratio = UNKNOWN
+    def over_all(values: list[np.ndarray]) -> float:
+        return float(np.average(np.concatenate(values), weights=np.concatenate(weights))) if some else np.nan
+
+    skill = transfer = ratio = beyond = wrong = UNKNOWN
     if len(inside):
+        left, left_draws = _honest(mean(0, excess[0]), cells), _honest(draws(0, excess[0]), cells)
+        constant = mean(0, learnable[0])
         skill = sampler.estimate(
-            float(_over(constant[0].mean() - excess[0].mean(), constant[0].mean())),
-            _over(constant[0].mean() - beyond[0], constant[0].mean()),
-            [0],
+            float(_over(constant - left, constant)), _over(constant - left_draws, constant), [0]
         )
+    if len(outside):
+        beyond = sampler.estimate(mean(1, excess[1]), draws(1, excess[1]), [1])
     if len(inside) and len(outside):
         ratio = sampler.estimate(
-            float(_over(errors[1].mean(), errors[0].mean())), _over(draws[1], draws[0]), [0, 1]
-        )
-        scale = float(np.concatenate(constant).mean())
-        transfer = sampler.estimate(
-            float(_over(scale - excess[1].mean(), scale - excess[0].mean())),
-            _over(scale - beyond[1], scale - beyond[0]),
+            float(_over(mean(1, errors[1]), mean(0, errors[0]))),
+            _over(draws(1, errors[1]), draws(0, errors[0])),
             [0, 1],
         )
+        scale = over_all(learnable)
+        transfer = sampler.estimate(
+            float(_over(scale - mean(1, excess[1]), scale - left)),
+            _over(scale - draws(1, excess[1]), scale - left_draws),
+            [0, 1],
+        )
+        bad = by_cell(is_wrong(cells).astype(np.float64))
+        wrong = sampler.estimate(
+            mean(1, bad[1]) - mean(0, bad[0]), draws(1, bad[1]) - draws(0, bad[0]), [0, 1]
+        )
+    best = None if refits is None else refits.best
     return Scores(
-        measure,
+        cells.measured.outputs.measure.title,
         cells.held_out,
         len(inside),
         len(outside),
-        mean(0),
-        mean(1),
-        float(constants[0].mean()) if len(inside) else np.nan,
-        float(np.concatenate(constants).mean()) if len(inside) or len(outside) else np.nan,
-        baselines,
+        error(0),
+        error(1),
+        mean(0, constants[0]) if len(inside) else np.nan,
+        over_all(constants),
+        {} if refits is None else {one.name: one.unseen for one in refits.models},
         transfer,
         skill,
-        sampler.estimate(float(excess[1].mean()), beyond[1], [1]) if len(outside) else UNKNOWN,
-        ratio,
-        _knows_seen(cells),
-        _unlearned(cells),
-        _unjudged(cells),
-        cells.label_noise,
+        bar=COMPOSES_SQUARED if cells.measured.outputs.measure.is_squared else COMPOSES,
+        weighting="cells" if (cells.weights == 1).all() else "rows",
+        excess=beyond,
+        ratio=ratio,
+        wrong=wrong,
+        knows_seen=_knows_seen(cells),
+        unlearned=_unlearned(cells),
+        unjudged=_unjudged(cells),
+        label_noise=cells.label_noise,
+        ceiling=(UNKNOWN, UNKNOWN) if best is None else (best.held_out, best.unseen),
+        replicated=cells.replicated,
     )
+
+
+def _honest(excess: Any, cells: Cells) -> Any:
+    """The error on seen cells beyond noise, for rows that the model was not trained on.
+
+    A model that fits the noise of its training rows has an error below the noise there, and one as much above it on new
+    rows: with k parameters and n rows, noise (1 - k/n) and noise (1 + k/n).
+    """
+    overfits = cells.kind == "regression" and cells.row_noise > 0 and not cells.held_out
+    return np.abs(excess) if overfits else np.maximum(excess, 0.0)
 
 
 def _knows_seen(cells: Cells) -> bool:
     """Whether errors on unseen cells are larger than those on seen ones, as those of a model that stores cells are."""
-    beyond = _beyond_noise(cells)
-    seen, unseen = (float(beyond[one].mean()) if len(one) else 0.0 for one in (cells.inside, cells.outside))
-    return unseen >= KNOWS_SEEN * max(seen, 0.0)
+    seen, unseen = (
+        float(cells.excess[one].mean()) if len(one) else 0.0 for one in (cells.inside, cells.outside)
+    )
+    return bool(unseen >= KNOWS_SEEN * _honest(seen, cells))
 
 
 def _unlearned(cells: Cells) -> float:
-    if not len(cells.inside) or np.maximum(cells.rows - 1, 0).sum() < MIN_REPLICATES:
+    if not len(cells.inside) or not cells.replicated:
         return float("nan")
-    left = float(_beyond_noise(cells)[cells.inside].mean())
+    left = float(cells.excess[cells.inside].mean())
     return float(_over(max(left, 0.0), cells.excess_of_constant[cells.inside].mean()))
-
-
-def _beyond_noise(cells: Cells) -> Float[np.ndarray, " cells"]:
-    """Errors of cells beyond what rows of the same cell differ by."""
-    return cells.excess if cells.kind == "classification" else cells.error - cells.scatter
 
 
 def _unjudged(cells: Cells) -> str:
@@ -192,32 +262,6 @@ def _unjudged(cells: Cells) -> str:
     return ""
 
 
-def _baselines(
-    cells: Cells, outside: Int[np.ndarray, " outside"]
-) -> dict[str, Float[np.ndarray, " outside"]]:
-    """The error of every baseline on every unseen cell."""
-    seen = seen_targets(cells)
-    unseen = cells.cells[outside]
-    predictions = {"nearest_seen_cell": seen.mean_of(seen.nearest(unseen))}
-    for order in orders_below(cells.sizes):
-        if seen.can_add(order):
-            predictions[f"additive_{order}"] = seen.additive(order, unseen)
-    errors = {"constant": cells.error_of_constant[outside]}
-    targets = cells.targets[outside]
-    for name, predicted in predictions.items():
-        if cells.kind == "classification":
-            wrong = 1 - (targets * predicted).sum(axis=1).round(12)
-            if cells.label_noise > 0:  # targets are probabilities of the true labels: back to noisy ones
-                beyond = wrong - (1 - (targets**2).sum(axis=1))
-                kept = 1 - cells.label_noise * targets.shape[1] / (targets.shape[1] - 1)
-                wrong = cells.label_noise + kept * beyond
-            errors[name] = np.maximum(wrong, 0.0)
-        else:
-            off = ((targets - predicted) ** 2).mean(axis=1) + cells.scatter[outside]
-            errors[name] = np.where(off > ROUNDING_ERROR * errors["constant"].mean(), off, 0.0)
-    return errors
-
-
 def _possible(one: Estimate, kind: str) -> Estimate:
     """An interval clipped to the range of errors."""
     largest = 1.0 if kind == "classification" else np.inf
@@ -228,17 +272,3 @@ def _over(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:
     """a / b, NaN where b is not positive."""
     top, bottom = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     return np.divide(top, bottom, out=np.full(np.broadcast(top, bottom).shape, np.nan), where=bottom > 1e-300)
-
-
-def baseline_name(name: str) -> str:
-    """A baseline in words.
-
-    ```python
-    >>> from recombine.auditing.scores import baseline_name
-    >>> baseline_name("additive_2")
-    'additive (order 2)'
-
-    ```
-    """
-    order = name.removeprefix("additive_")
-    return name.replace("_", " ") if order == name else f"additive (order {order})"

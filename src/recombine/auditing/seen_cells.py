@@ -1,7 +1,7 @@
 """What simple predictors would say about any cell, given values for the seen cells only.
 
-They are baselines if they start from the targets of seen cells, and explanations of a model's predictions if they start
-from the model's own predictions for seen cells.
+They show what the data allow if they start from the targets of seen cells, and explain a model's predictions if they
+start from the model's own predictions for seen cells.
 """
 
 from __future__ import annotations
@@ -158,9 +158,9 @@ def seen_predictions(cells: Cells) -> SeenCells:
     return _seen(cells, np.flatnonzero(cells.seen), cells.predictions)
 
 
-def seen_targets(cells: Cells) -> SeenCells:
-    """The targets of seen cells, which baselines know."""
-    return _seen(cells, cells.inside, cells.targets)
+def seen_targets(cells: Cells, index: Int[np.ndarray, " some"] | None = None) -> SeenCells:
+    """The targets of seen cells, or of some of them, to which simple models are fitted."""
+    return _seen(cells, cells.inside if index is None else index, cells.targets)
 
 
 def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:

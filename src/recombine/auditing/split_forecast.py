@@ -16,14 +16,12 @@ from recombine.auditing.cells import Cells
 from recombine.auditing.seen_cells import orders_below, seen_targets
 from recombine.auditing.thresholds import (
     ADDITIVE_TARGETS,
-    HOPELESS_CELL,
     MAX_FORECAST_CELLS,
     MAX_FORECAST_LEVELS,
     RETENTION_AT_RISK,
-    SEEN_QUANTILE,
-    WRONG_CELL,
     WRONG_LABELS,
 )
+from recombine.auditing.wrong_cells import is_wrong
 from recombine.errors import InputError
 from recombine.spaces.observations import Observations
 
@@ -166,16 +164,3 @@ def additive_order(cells: Cells) -> int | None:
         if fits:
             return order
     return None
-
-
-def is_wrong(cells: Cells) -> Bool[np.ndarray, " cells"]:
-    """Which cells the model gets wrong: see `WRONG_CELL` and `WRONG_LABELS`."""
-    if cells.kind == "classification":
-        return np.nan_to_num(cells.error) > WRONG_LABELS
-    usual = float(np.quantile(cells.error[cells.inside], SEEN_QUANTILE)) if len(cells.inside) else 0.0
-    known = cells.known & cells.familiar
-    if not known.any():
-        return np.zeros(len(cells.error), dtype=bool)
-    constant = float(cells.error_of_constant[known].mean())
-    bound = max(min(usual, HOPELESS_CELL * constant), WRONG_CELL * constant)
-    return np.nan_to_num(cells.error) > bound

@@ -8,11 +8,23 @@ from __future__ import annotations
 
 # ---- does the model compose? ---------------------------------------------------------------------------------------
 
-COMPOSES = 0.9
+COMPOSES, COMPOSES_SQUARED = 0.9, 0.95
 """A model composes if its unseen error covers at least this share of the way from a constant's error to its seen
-error,"""
+error. Squares hide errors: predictions that are a third too small cover 0.9 of the way, hence the second number for
+them,"""
 COMPOSES_SURELY = 0.75
-"""and at least this share with 95% confidence. It does not compose if the whole interval lies below `COMPOSES`."""
+"""and at least this share with 95% confidence. It does not compose if the whole interval lies below the first
+share."""
+MOSTLY_RIGHT = 0.1
+"""Nor does it compose if, with 95% confidence, more than this share of unseen cells is wrong, beyond that of seen
+cells,"""
+TOO_CLOSE = 0.003
+"""unless the end of the interval is this close to that share: then another seed of the resampling could decide
+otherwise, and it is too close to call."""
+TRIFLING = 0.01
+"""Nor does it compose if a rule that ignores how factors combine surely explains most of the error, unless that error
+is below this share of a constant's or like that on seen cells. (Predictions that keep nine tenths of their size have a
+hundredth of a constant's squared error.)"""
 LEARNED = 0.5
 """A model that removes less than this share of a constant's error on seen cells has learned the task only in part."""
 LEARNED_NOTHING = 0.1
@@ -25,9 +37,6 @@ large."""
 LIKE_SEEN = 1.5
 """Unseen cells are handled like seen ones unless their error is, with 95% confidence, more than this many times as
 large."""
-SLIGHT_ERROR = {"regression": 0.01, "classification": 0.1}
-"""If a model composes, errors up to this share of a constant's need no explanation. (Predictions that keep nine tenths
-of their size have a hundredth of a constant's squared error.)"""
 ROUNDING_ERROR = 1e-12
 """An error below this share of a constant's is rounding."""
 
@@ -112,6 +121,33 @@ HOPELESS_CELL = 0.5
 WRONG_LABELS = 0.5
 """With labels, a cell is wrong if more than this share of its rows is."""
 
+# ---- what remedies are worth ---------------------------------------------------------------------------------------
+
+MIN_LIKENESS = 0.5
+"""A simple model stands for the user's if it predicts at least this share of its labels, or of its variance,"""
+RANDOM_ADDITIONS = 5
+"""and random cells are drawn this many times, to be compared with the cells that a remedy adds."""
+MAX_ADDED_CELLS, ADDED_SHARE = 8, 0.1
+"""A remedy that may add any cells adds at most so many, and about this share of the unseen ones."""
+NOTHING_KNOWN = 0.9
+"""Seen cells say nothing about others if even the best simple model has this share of a constant's error on seen cells
+that were left out of its fit."""
+
+# ---- what separates right from wrong cells -------------------------------------------------------------------------
+
+MIN_CONDITION_CELLS = 3
+"""A condition is true of at least this many unseen cells, and not true of as many."""
+MAX_P_VALUE_OF_CONDITION = 0.05
+"""Conditions are reported up to this p-value, corrected for the number of conditions,"""
+MAX_CONDITIONS = 6
+"""at most so many,"""
+SAME_CONDITION = 0.9
+"""and not those that are true of (or of all but) nearly the same cells as a stronger one."""
+STRONG_CONDITION = 0.3
+"""The verdict mentions a condition if the shares of wrong cells differ by this with 95% confidence."""
+MAX_CONDITION_LEVELS = 200
+"""Levels of a factor, or values of a column, up to which each is a condition."""
+
 # ---- layers, weights and derivatives -------------------------------------------------------------------------------
 
 READABLE = 0.8
@@ -150,6 +186,9 @@ LOGIT_SHARE = 0.25
 UNEVEN_LABELS = 1.5
 """Weighting rows can help if the commonest label of a level has this many times as many rows as the rarest."""
 
+LOG_FLOOR = 1e-3
+"""On a logarithmic scale, predictions below this share of the smallest target (zero, negative ones) count as that."""
+
 # ---- limits of the work --------------------------------------------------------------------------------------------
 
 PERMUTATIONS = 999
@@ -162,8 +201,11 @@ RESAMPLES = 8000
 MAX_TESTED_CELLS, MIN_TESTED_CELLS, MAX_CELL_PAIRS = 400, 100, 4_000_000
 """Unseen cells on which rules are tested; more are sampled, and fewer if there are very many seen cells to compare
 with."""
-MAX_BASELINE_CELLS = 500
-"""Unseen cells on which baselines are measured; more are sampled."""
+MAX_BASELINE_CELLS, REFIT_FOLDS = 500, 5
+"""Seen and unseen cells on which simple models are measured (more are sampled), and into how many parts the seen ones
+are divided, each of which is left out once."""
+MAX_FITTED_OUTPUTS, MAX_LOGIT_CLASSES = 4096, 20
+"""Outputs up to which products and kernel machines, and classes up to which additive scores, are refitted."""
 MAX_FUNCTION_OUTPUTS, FUNCTION_PERMUTATIONS = 64, 299
 """Outputs up to which a function of one factor is tested, and in how many of 999 permutations."""
 MAX_NEIGHBOURS = 200

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from recombine.auditing.findings import AuditEvidence, Finding
 from recombine.auditing.findings.finding import title_of
 from recombine.auditing.rules import Failure
@@ -13,9 +11,8 @@ from recombine.auditing.rules.rule import listed
 from recombine.auditing.scores import Scores
 from recombine.auditing.thresholds import (
     EXPLAINS,
-    LIKE_SEEN,
     MAX_P_VALUE,
-    MOST_NOISE,
+    MOSTLY_RIGHT,
     PARTIAL_SHARE,
     UNLEARNED,
 )
@@ -42,13 +39,13 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
     rule = "" if cause is None else cause.rule.name
     if composes is True:
         same = ", including the labels that it mistakes for others" if rule == "confusion" else ""
-        if not scores.ratio.low > LIKE_SEEN:
+        if not scores.worse_on_unseen and not scores.wrong.value > MOSTLY_RIGHT:
             like = f"The model composes {names}: it handles unseen combinations like seen ones{same}."
             return like + _unlearned(scores)
         way = percent(min(1.0, scores.transfer.value))
         return (
             f"The model composes {names} for the most part: its error on unseen combinations is {way} of the way from "
-            f"a constant's to that on seen ones, but {_times(scores)}{same}."
+            f"a constant's to that on seen ones, but {_but(scores)}{same}.{_unlearned(scores)}"
         )
     if composes is None and rule == "confusion":
         return (
@@ -56,30 +53,73 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             f"composes {names} cannot be judged before that is fixed."
         )
     if (scores.learned_nothing and cause is None) or rule == "constant":
-        return "The model has not learned the task: on seen combinations it is no better than a constant."
+        return (
+            "The model has not learned the task: on seen combinations it removes "
+            f"{percent(max(0.0, scores.skill.value))} of a constant's error."
+        )
     how = "" if cause is None else cause.rule.sentence(cause, failure, evidence.names)
+    if evidence.in_part:
+        way = percent(min(1.0, scores.transfer.value))
+        return (
+            f"The model composes {names} only in part: its error on unseen combinations is {way} of the way from a "
+            f"constant's to that on seen ones, but systematic. {how}"
+        )
     if composes is False and how:
         return f"The model does not compose {names}. {how}"
     if composes is False and not scores.learned:
-        return f"The model does not compose {names}, and has not learned the seen combinations either."
+        left = percent(1 - max(0.0, scores.skill.value))
+        return (
+            f"The model does not compose {names}, and has not learned the seen combinations either: {left} of a "
+            "constant's error is left there."
+        )
     cells = count(scores.cells_unseen, "unseen combination")
     if composes is False:
         likely = [one.title for one in findings.values() if one.holds is None and _fits(failure, one.id)]
         if likely:
             patterns = " or ".join(likely)
             return f"The model does not compose {names}. {cells} cannot show why: possibly {patterns}, or chance."
-        text = (
+        strong = next((one for one in evidence.conditions if one.strong), None)
+        if strong is not None:
+            return f"The model does not compose {names}: {strong.sentence}."
+        return (
             f"The model does not compose {names}; none of the known patterns (memory, shortcut, superposition, sums of "
             f"effects) explains most of its errors{_closest(failure)}."
         )
-        if np.isnan(scores.label_noise) and scores.unseen.value <= MOST_NOISE * scores.constant:
-            text += " (Or labels are wrong: with one row per cell the two cannot be distinguished.)"
-        return text
     if not scores.learned:
-        return f"Undecided: the seen combinations are only partly learned, so composing {names} cannot be judged yet."
+        left = percent(1 - max(0.0, scores.skill.value))
+        return (
+            f"Undecided: the seen combinations are only partly learned ({left} of a constant's error is left there), "
+            f"so composing {names} cannot be judged yet."
+        )
+    if scores.may_be_noise:
+        return (
+            f"Undecided: whether the model fails to compose {names} or the targets are noisy cannot be distinguished, "
+            f"since no cell has several rows. {_ceiling(evidence)}"
+        )
+    if scores.too_close:
+        return (
+            f"Undecided: too close to call whether the model composes {names}: its error on unseen combinations is "
+            f"{_way(scores)} of the way from a constant's to that on seen ones, where {percent(scores.bar)} is needed."
+        )
     are = "is" if scores.cells_unseen == 1 else "are"
     few = f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
     return few + _unlearned(scores)
+
+
+def _way(scores: Scores) -> str:
+    low, high = (percent(min(1.0, end)) for end in scores.transfer.pair)
+    return f"{percent(min(1.0, scores.transfer.value))} [{low}, {high}]"
+
+
+def _ceiling(evidence: AuditEvidence) -> str:
+    """What the best simple model reaches, next to the model."""
+    best, scores = evidence.refits.best, evidence.scores
+    if best is None or scores is None:
+        return ""
+    return (
+        f"Its error on unseen combinations is {number(scores.unseen.value)}; the best simple model ({best.title}) has "
+        f"{number(best.held_out.value)} on seen cells that it was not fitted to."
+    )
 
 
 def _unlearned(scores: Scores) -> str:
@@ -89,10 +129,15 @@ def _unlearned(scores: Scores) -> str:
     return f" It has not learned the seen ones fully: {percent(scores.unlearned)} of a constant's error is left there."
 
 
-def _times(scores: Scores) -> str:
-    """The error on unseen cells as a multiple of that on seen ones."""
-    errors = f"({number(scores.unseen.value)} against {number(scores.seen.value)})"
-    return f"{number(scores.ratio.value)} times as large {errors}"
+def _but(scores: Scores) -> str:
+    """What is worse about unseen cells: how much larger their error is, and how many more of them are wrong."""
+    remarks = []
+    if scores.worse_on_unseen:
+        times = f"{number(scores.ratio.value)} times as large" if scores.seen.value > 0 else "larger"
+        remarks.append(f"{times} ({number(scores.unseen.value)} against {number(scores.seen.value)})")
+    if scores.wrong.value > MOSTLY_RIGHT:
+        remarks.append(f"{percent(scores.wrong.value)} more of them are wrong than of the seen ones")
+    return " and ".join(remarks)
 
 
 def _fits(failure: Failure, id: str) -> bool:

@@ -37,7 +37,8 @@ def test_images_of_every_form(form):
     report = audit(factors={"x": X, "y": Y}, seen=SEEN, target=target, prediction=out)
     assert report.finding("superposition").holds is True
     assert "sums of seen outputs" in report.verdict
-    assert [one.id for one in report.remedies][:2] == ["single_factors", "forced_rendering"] or form == "flat"
+    offered = {one.id for one in report.remedies}
+    assert offered >= {"single_factors", "forced_rendering"} or form == "flat"
     shown = names(report)
     assert {"errors-by-cell", "error-map", "forecast"} <= set(shown)
     assert ("examples" in shown) == (form != "flat")
@@ -75,7 +76,8 @@ def test_three_factors_and_labels():
     report = audit(factors={"a": a, "b": b, "c": c}, seen=seen, target=target, prediction=prediction)
     assert report.finding("shortcut").details["factors"] == ["b"]
     assert names(report) == ["errors-by-cell", "error-map"]
-    assert "break_shortcut" in [one.id for one in report.remedies]
+    assert report.remedies[0].id == "fit_additive_2"  # the label depends on a and b together
+    assert report.remedies[0].gain.low > 0.5
 
 
 def test_names_are_escaped(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.auditing.findings.evidence import AuditEvidence
 from recombine.auditing.findings.finding import Finding
 from recombine.auditing.scores import Scores
-from recombine.auditing.thresholds import COMPOSES, MIN_UNSEEN_CELLS
+from recombine.auditing.thresholds import MIN_UNSEEN_CELLS, NEGLIGIBLE_SHARE
 from recombine.report import number, percent
 
 
@@ -42,9 +42,12 @@ class ComposesFinding(Finding):
                 f"{errors}; on both, the same labels are mistaken for others. Fix that first (are the classes in the "
                 "right order?), then audit again."
             )
-        elif cause is not None and scores.composes is not False:
-            follow = "the errors there follow" if scores.skill.value >= COMPOSES else "both follow"
-            why = f"{errors}; {follow} a rule that does not compose."
+        elif evidence.in_part:
+            way = percent(min(1.0, scores.transfer.value))
+            why = (
+                f"{errors}: {way} of the way from the constant's error to the seen one. But what is left follows a "
+                "rule that does not compose."
+            )
         else:
             constant = f"a constant {number(scores.constant)} over all cells"
             why = f"{errors}, {constant}.{_noise(scores)} {_conclusion(scores)}"
@@ -52,30 +55,43 @@ class ComposesFinding(Finding):
 
 
 def _noise(scores: Scores) -> str:
-    """What noisy labels do to these errors."""
+    """What noise in the targets does to these errors."""
     if scores.label_noise > 0:
         return (
             f" About {percent(scores.label_noise)} of the labels are wrong, since rows of the same cell disagree; what "
             "follows is about errors beyond these."
         )
-    if np.isnan(scores.label_noise) and scores.unseen.value > 0:
-        return " No cell has several rows, so wrong labels cannot be told from wrong predictions."
+    if not scores.replicated and scores.unseen.value > 0:
+        what = "wrong labels" if np.isnan(scores.label_noise) else "noise in the targets"
+        return f" No cell has several rows, so {what} cannot be distinguished from wrong predictions."
     return ""
 
 
 def _conclusion(scores: Scores) -> str:
+    way = percent(min(1.0, scores.transfer.value))
     if scores.composes:
-        way = percent(min(1.0, scores.transfer.value))
-        return f"That is {way} of the way from the constant's error to the seen one."
+        return f"That is {way} of the way from the constant's error to the seen one.{_wrong(scores)}"
     if scores.composes is False and not scores.learned:
         return "Even the seen ones are not learned, so nothing could carry over."
-    if scores.composes is False:
+    if scores.composes is False and scores.transfer.high < scores.bar:
         return "What was learned on seen combinations does not carry over."
+    if scores.composes is False:
+        return f"That is {way} of the way from the constant's error to the seen one.{_wrong(scores)}"
     if not scores.learned:
         return "The seen ones are only partly learned; train longer, then audit again."
     low, high = scores.transfer.pair
     ends = f" (95% interval: {percent(low)} to {percent(high)})" if np.isfinite(low) else ""
-    return (
-        f"That is {percent(scores.transfer.value)}{ends} of the way from the constant's error to the seen one; "
-        f"composing needs {percent(COMPOSES)}. More unseen cells would decide."
+    far = (
+        f"That is {percent(scores.transfer.value)}{ends} of the way from the constant's error to the seen one"
     )
+    if scores.may_be_noise:
+        return f"{far}; simple models do no better on cells that they were not fitted to. Repeated rows would decide."
+    close = " It is too close to call." if scores.too_close else ""
+    return f"{far}; composing needs {percent(scores.bar)}.{close} More unseen cells would decide."
+
+
+def _wrong(scores: Scores) -> str:
+    """How many unseen cells are wrong, if that matters."""
+    if not scores.wrong.value > NEGLIGIBLE_SHARE:
+        return ""
+    return f" {percent(scores.wrong.value)} more of the unseen cells are wrong than of the seen ones."

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.cells import Cells
+from recombine.auditing.conditions import Condition, separating_conditions
 from recombine.auditing.findings.finding import title_of
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.internals.model_run import ModelRun
 from recombine.auditing.reading import AuditInputs
+from recombine.auditing.refits import Refits
 from recombine.auditing.rules import RULES, Failure, RuleResult
 from recombine.auditing.rules.additive import predictions_are_additive
 from recombine.auditing.rules.failure import apply_rules, explains, simplest
@@ -26,7 +28,6 @@ from recombine.auditing.thresholds import (
     MAX_P_VALUE,
     MIN_UNSEEN_CELLS,
     NEGLIGIBLE_SHARE,
-    SLIGHT_ERROR,
     UNINFORMATIVE_P_VALUE,
 )
 from recombine.data.arrays import as_array
@@ -58,6 +59,7 @@ class AuditEvidence:
     data: AuditInputs
     cells: Cells
     scores: Scores | None
+    refits: Refits
     run: ModelRun
     has_model: bool
     layers: Layers | None
@@ -93,11 +95,12 @@ class AuditEvidence:
         failure, scores, cells = self.failure, self.scores, self.cells
         if failure is None or scores is None:
             return None
-        if scores.label_noise > 0 and not scores.excess.low > 0:
-            return None  # noise alone may account for all errors
-        slight = SLIGHT_ERROR[cells.kind] * scores.baselines["constant"].value
-        if scores.composes is True and scores.unseen.value <= slight:
+        if scores.may_be_noise:
             return None
+        if scores.composes is True:
+            return self._confusion or self._systematic
+        if (scores.label_noise > 0 or cells.row_noise > 0) and not scores.excess.low > 0:
+            return None  # noise alone may account for all errors
         results, nothing_learned = failure.results, scores.learned_nothing
         if not scores.knows_seen:
             results = tuple(one for one in results if one.rule.name not in LOOKS_UP)
@@ -111,9 +114,34 @@ class AuditEvidence:
         all_labels = cells.kind == "classification" and cause.share.low >= ACCOUNTS_FOR_ALL
         return cause if reproduced or all_labels else None
 
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What separates right from wrong unseen cells."""
+        if self.unjudged or self.scores is None or self.scores.learned_nothing:
+            return ()
+        return separating_conditions(self.data.table, self.cells, self.data.slices)
+
+    @property
+    def _confusion(self) -> RuleResult | None:
+        """The confusion of labels, if it explains the errors of a model that composes."""
+        assert self.failure is not None
+        return next(
+            (one for one in self.failure.results if one.rule.name == "confusion" and explains(one)), None
+        )
+
+    @cached_property
+    def _systematic(self) -> RuleResult | None:
+        """The rule behind small but systematic errors: it surely explains most of them, and seen cells lack them."""
+        scores, failure = self.scores, self.failure
+        assert scores is not None and failure is not None  # noqa: PT018
+        if self.cells.kind == "classification" or not scores.worse_on_unseen:
+            return None
+        sure = tuple(one for one in failure.results if one.share.low >= EXPLAINS and one.finding)
+        return simplest(sure, learned=scores.learned, additive=predictions_are_additive(self.cells))
+
     @property
     def composes(self) -> bool | None:
-        """Whether the model composes, given its scores and the cause of its errors."""
+        """Whether the model composes: by the size of its errors, and by a rule if it surely explains most of them."""
         if self.scores is None or self.unjudged:
             return None
         if self.cause is None:
@@ -121,8 +149,12 @@ class AuditEvidence:
         if self.cause.rule.name == "confusion":
             # The same mistakes on seen cells say nothing against composing.
             return self.scores.composes if self.scores.learned else None
-        # The rule ignores how factors combine, even if it explains the errors on seen cells too.
         return False
+
+    @property
+    def in_part(self) -> bool:
+        """Whether errors are small, but follow a rule that does not compose."""
+        return self.composes is False and self.scores is not None and self.scores.composes is True
 
     def is_cause(self, id: str) -> bool | None:
         """Whether the rule that explains the failure supports a finding."""

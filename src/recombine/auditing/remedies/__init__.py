@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from recombine.auditing.findings import AuditEvidence, Finding
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.remedies import architecture_remedies, data_remedies, training_remedies
+from recombine.auditing.remedies import (
+    architecture_remedies,
+    data_remedies,
+    simple_model_remedies,
+    training_remedies,
+)
+from recombine.auditing.remedies.measurement import (
+    cell_numbers,
+    gain_of_cells,
+    gain_of_refit,
+    informative_cells,
+)
 from recombine.auditing.remedies.remedy import Remedy
 from recombine.auditing.split_forecast import SplitForecast
+from recombine.auditing.thresholds import NOTHING_KNOWN
 
 __all__ = ["Remedy", "suggest"]
 
@@ -29,12 +42,65 @@ def suggest(
         return [training_remedies.train_longer()]
     suggested: dict[str, Remedy] = {}
     for one in (
+        *_for_ceiling(evidence),
         *_for_cause(evidence, findings, forecast, outputs),
         *_for_split(evidence, forecast),
         *_for_structure(evidence, findings),
     ):
         suggested.setdefault(one.id, one)
-    return list(suggested.values())
+    measured = [_measured(evidence, one) for one in suggested.values()]
+    # What was measured and does not help is not offered; what helps for sure comes first.
+    helping = [one for one in measured if one.gain is not None and one.gain.value > 0]
+    helping.sort(key=lambda one: (not one.surely_helps, -one.gain.value if one.gain is not None else 0.0))
+    rest = [one for one in measured if one.gain is None]
+    sure = any(one.surely_helps for one in helping)
+    return [*helping, *rest, *([] if sure else _for_nothing_known(evidence))]
+
+
+def _measured(evidence: AuditEvidence, remedy: Remedy) -> Remedy:
+    """The remedy with what it is worth, where that can be measured."""
+    cells, refits = evidence.cells, evidence.refits
+    if remedy.refit:
+        refit = refits.named(remedy.refit)
+        return (
+            remedy
+            if refit is None
+            else remedy.with_gain(gain_of_refit(refit, cells, refits, seed=evidence.seed))
+        )
+    if not remedy.cells:
+        return remedy
+    table = evidence.data.table
+    levels = [
+        [table.level_index("cells", name, level) for name, level in one.items()] for one in remedy.cells
+    ]
+    added = cell_numbers(cells, levels)
+    return remedy.with_gain(gain_of_cells(added, cells, refits, seed=evidence.seed))
+
+
+def _for_ceiling(evidence: AuditEvidence) -> Iterator[Remedy]:
+    """What simple models know: the best of them instead of the model, and cells from which most can be learned."""
+    best, scores, refits = evidence.refits.best, evidence.scores, evidence.refits
+    if best is None or scores is None or evidence.composes is None:
+        return
+    better_there = best.unseen.value < scores.unseen.value
+    if best.name != "constant" and better_there:
+        yield simple_model_remedies.simple_model(
+            evidence.run.framework, evidence.cells.kind, best, scores.unseen.value
+        )
+    index = informative_cells(evidence.cells, refits, data_remedies.added_cells(scores.cells_unseen))
+    described = [evidence.data.table.describe(cell) for cell in evidence.cells.cells[index]]
+    if described:
+        yield data_remedies.add_informative_cells(evidence.run.framework, described)
+
+
+def _for_nothing_known(evidence: AuditEvidence) -> list[Remedy]:
+    """What would be needed if seen cells say nothing about others."""
+    best, constant = evidence.refits.best, evidence.refits.named("constant")
+    if best is None or constant is None or evidence.composes is not False:
+        return []
+    if best.held_out.value < NOTHING_KNOWN * constant.held_out.value:
+        return []
+    return [training_remedies.nothing_known(best, constant.held_out.value)]
 
 
 def _for_cause(
@@ -59,7 +125,9 @@ def _for_cause(
         yield data_remedies.single_factors(framework)
         yield architecture_remedies.forced_rendering(framework)
     if finding == "additive_only":
-        yield architecture_remedies.interactions(framework)
+        interactions = architecture_remedies.interactions(framework)
+        measurable = evidence.refits.named("product") is not None
+        yield replace(interactions, refit="product") if measurable else interactions
     if finding == "memorisation_leak" and isinstance(forecast, SplitForecast) and forecast.advice.leak:
         yield data_remedies.partners(framework, forecast.advice.leak)
 
@@ -74,7 +142,7 @@ def _for_split(evidence: AuditEvidence, forecast: SplitForecast | str) -> Iterat
     if forecast.additions() and forecast.order is not None and not forecast.supposed:
         yield data_remedies.add_cells(framework, forecast)
     elif forecast.order is None and forecast.wrong.any():
-        yield data_remedies.add_wrong_cells(framework)
+        yield data_remedies.add_wrong_cells(framework, forecast)
     if forecast.advice.corrective_cells is not None and len(forecast.advice.corrective_cells.cells):
         yield data_remedies.flip_cells(framework, forecast.advice)
     if forecast.advice.losses is not None and forecast.advice.losses.squared_helps:

@@ -12,7 +12,7 @@ from recombine.auditing.findings.finding import cell_list
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.remedies.remedy import Remedy, lines
 from recombine.auditing.split_forecast import SplitForecast
-from recombine.auditing.thresholds import UNEVEN_LABELS
+from recombine.auditing.thresholds import ADDED_SHARE, MAX_ADDED_CELLS, UNEVEN_LABELS
 from recombine.report import count, percent
 
 SHOWN_CELLS = 4
@@ -30,6 +30,7 @@ def break_shortcut(
         f"In training, {factor} alone predicts {percent(max(0.0, explained))} of the targets, so the model had little "
         "reason to learn the other factors.",
         add_wrong_cells_code(framework),
+        cells=tuple(cells[:MAX_ADDED_CELLS]),
     )
 
 
@@ -46,11 +47,13 @@ def counterexamples(forecast: SplitForecast, factors: Sequence[int]) -> list[dic
 def break_forecast_shortcut(framework: str, forecast: SplitForecast) -> Remedy:
     """For splits that reward a shortcut."""
     number = count(int(forecast.misled.sum()), "cell")
+    misled = forecast.advice.targets[forecast.misled][:MAX_ADDED_CELLS]
     return Remedy(
         "break_shortcut",
         f"add to training some of the {number} for which the shortcut is wrong",
         "Training rewards a shortcut that is wrong for them, whether or not this model uses it.",
         misled_cells_code(framework),
+        cells=tuple(forecast.advice.table.describe(cell) for cell in misled),
     )
 
 
@@ -111,17 +114,38 @@ def add_cells(framework: str, forecast: SplitForecast) -> Remedy:
         f"add {count(len(cells), 'cell')} to training: {cell_list(cells, SHOWN_CELLS)}",
         f"Then training determines every unseen cell, if effects of up to {forecast.order} factors add up.",
         add_cells_code(framework),
+        cells=tuple(cells),
     )
 
 
-def add_wrong_cells(framework: str) -> Remedy:
+def add_wrong_cells(framework: str, forecast: SplitForecast) -> Remedy:
     """For tasks that are not sums of effects."""
+    order = np.argsort(-np.nan_to_num(forecast.error), kind="stable")
+    worst = forecast.advice.targets[order[forecast.wrong[order]][: added_cells(len(forecast.cells))]]
+    cells = [forecast.advice.table.describe(cell) for cell in worst]
     return Remedy(
         "add_wrong_cells",
-        "add some of the unseen cells that are wrong now",
+        f"add unseen cells that are wrong now, such as {cell_list(cells, SHOWN_CELLS)}",
         "The seen targets are not sums of effects of few factors, so each combination carries information of its own.",
         add_wrong_cells_code(framework),
+        cells=tuple(cells),
     )
+
+
+def add_informative_cells(framework: str, cells: Sequence[dict[str, Any]]) -> Remedy:
+    """Cells whose levels have the fewest seen partners."""
+    return Remedy(
+        "add_informative_cells",
+        f"add {count(len(cells), 'cell')} whose levels were seen in few combinations: {cell_list(cells, SHOWN_CELLS)}",
+        "The more partners a level was seen with, the better its effect can be separated from theirs.",
+        partners_code(framework),
+        cells=tuple(cells),
+    )
+
+
+def added_cells(unseen: int) -> int:
+    """How many cells a remedy adds that may add any."""
+    return int(np.clip(round(ADDED_SHARE * unseen), 1, MAX_ADDED_CELLS))
 
 
 def flip_cells(framework: str, advice: Advice) -> Remedy:
@@ -133,6 +157,7 @@ def flip_cells(framework: str, advice: Advice) -> Remedy:
         f"add {count(len(cells), 'cell')} that break the shortcut: {cell_list(cells, SHOWN_CELLS)}",
         "Then maximum margin, the limit of training with cross-entropy, gets the other unseen cells right.",
         flip_cells_code(framework),
+        cells=tuple(cells),
     )
 
 

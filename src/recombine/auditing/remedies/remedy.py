@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
+from typing import Any
+
+from recombine.auditing.remedies.measurement import Gain
+from recombine.intervals import Estimate
+from recombine.report import percent, plain_number
 
 
 @dataclass(frozen=True)
@@ -14,16 +19,57 @@ class Remedy:
 
     - `title`: what to do; `why`: the evidence for it.
     - `snippet`: code that runs where the names `net`, `x`, `y`, `loss` and `report` exist; may be empty.
+    - `gain`: the share of the error that it removes, `None` if that could not be measured; `measured`: how it was
+        measured; `random_gain`: for cells to add, the share for as many random cells.
+    - `refit`: the simple model that it recommends, by its name in `AuditReport.refits`; `cells`: the cells that it adds
+        to training.
     """
 
     id: str
     title: str
     why: str
     snippet: str
+    gain: Estimate | None = None
+    measured: str = ""
+    random_gain: float = float("nan")
+    refit: str = ""
+    cells: tuple[dict[str, Any], ...] = ()
 
-    def to_dict(self) -> dict[str, str]:
+    @property
+    def promise(self) -> str:
+        """What it is worth, in a few words."""
+        if self.gain is None:
+            return "not measured here"
+        low, high = (percent(end) for end in self.gain.pair)
+        chance = "" if self.random_gain != self.random_gain else f"; random cells {percent(self.random_gain)}"
+        return f"error {percent(self.gain.value)} [{low}, {high}] lower{chance}"
+
+    @property
+    def surely_helps(self) -> bool:
+        """Whether the error falls beyond the choice of cells."""
+        return self.gain is not None and self.gain.low > 0
+
+    def with_gain(self, gain: Gain | None) -> Remedy:
+        """The remedy with what it is worth."""
+        if gain is None:
+            return self
+        return replace(self, gain=gain.share, measured=gain.how, random_gain=gain.random)
+
+    def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return asdict(self)
+        gain = self.gain
+        return {
+            "id": self.id,
+            "title": self.title,
+            "why": self.why,
+            "snippet": self.snippet,
+            "gain": None if gain is None else plain_number(gain.value),
+            "interval": None if gain is None else [plain_number(end) for end in gain.pair],
+            "measured": self.measured or None,
+            "random_gain": plain_number(self.random_gain),
+            "refit": self.refit or None,
+            "cells": [dict(cell) for cell in self.cells],
+        }
 
 
 def lines(text: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from recombine.auditing.refits import Refit
 from recombine.auditing.remedies.remedy import Remedy, lines
+from recombine.report import number
 
 
 def train_longer() -> Remedy:
@@ -11,6 +13,17 @@ def train_longer() -> Remedy:
         "train_longer",
         "train until the seen combinations are right",
         "The model has not learned the seen combinations yet, so whether it composes cannot be judged.",
+        "",
+    )
+
+
+def nothing_known(refit: Refit, constant: float) -> Remedy:
+    """For data in which no simple model predicts cells that it was not fitted to."""
+    return Remedy(
+        "nothing_known",
+        "train on the combinations that you need, or on inputs that say more about them",
+        f"No simple model predicts cells that it was not fitted to: the best one ({refit.title}) has an error of "
+        f"{number(refit.held_out.value)} on seen cells that were left out, a constant {number(constant)}.",
         "",
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.report.error_section import error_section
+from recombine.auditing.report.error_section import condition_section, error_section, refit_section
 from recombine.auditing.report.example_section import example_section
 from recombine.auditing.report.finding_section import finding_section
 from recombine.auditing.report.forecast_section import forecast_section
@@ -80,10 +80,13 @@ def audit_document(report: AuditReport) -> Document:
         Section("", [Facts(list(summary_facts(report)))], where="terminal"),
         Section("Findings", finding_section(report), where="page"),
         Section("Errors", error_section(report), where="page"),
+        Section("What could be known", refit_section(report), where="page"),
+        Section("What separates right from wrong cells", condition_section(report), where="page"),
         Section("What the split predicted, and what happened", forecast_section(report), where="page"),
     ]
+    sections = [one for one in sections if one.blocks]
     if report.remedies:
-        sections.append(Section("What to try, strongest evidence first", _remedies(report)))
+        sections.append(Section("What to try, largest measured gain first", _remedies(report)))
     inside, examples, notes = layer_section(report), example_section(report), _notes(report)
     if inside:
         sections.append(Section("Inside the model", inside, where="page"))
@@ -120,10 +123,11 @@ def _remedies(report: AuditReport) -> list[Block]:
     ]
     for rank, one in enumerate(report.remedies, start=1):
         stop = "" if one.title.endswith("…") else "."
-        code.append(f"**{rank}. {one.title[0].upper()}{one.title[1:]}{stop}** {one.why}")
+        worth = f"{one.promise}, {one.measured}" if one.measured else one.promise
+        code.append(f"**{rank}. {one.title[0].upper()}{one.title[1:]}{stop}** {one.why} *({worth})*")
         if one.snippet:
             code.append(Code(one.snippet))
-    titles = Bullets([one.title for one in report.remedies], numbered=True)
+    titles = Bullets([f"{one.title} ({one.promise})" for one in report.remedies], numbered=True)
     return [Only("terminal", [titles]), Only("page", code)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.scores import baseline_name
+from recombine.auditing.refits import refit_title
 from recombine.auditing.thresholds import MAX_MAP_LEVELS, MAX_MAPS, MAX_POINTS
 from recombine.report import (
     SEEN,
@@ -22,6 +22,7 @@ from recombine.report import (
     count,
     new_figure,
     number,
+    percent,
     seed_points,
 )
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from recombine.intervals import Estimate
 
 
+WEIGHTING = {"cells": "every cell counts once", "rows": "cells count by their rows"}
 COMPOSES_WORDS = {True: "yes", False: "no", None: "unclear"}
 
 
@@ -50,13 +52,69 @@ def error_section(report: AuditReport) -> list[Block]:
             Row([f"{which} cells, before the conversion of units", "", error_text(one)])
             for which, one in zip(("seen", "unseen"), report.as_given, strict=True)
         ]
-    rows += [
-        Row([f"{baseline_name(name)}, on unseen cells", "", error_text(one)])
-        for name, one in scores.baselines.items()
-    ]
-    caption = f"The {scores.measure}; every cell counts once. 95% intervals from resampling cells."
+    caption = f"The {scores.measure}; {WEIGHTING[scores.weighting]}. 95% intervals from resampling cells."
     columns = [Column(""), Column("cells", "right"), Column("error", "right")]
     return [Table(columns, rows, caption), *_by_output(report), *_error_figures(report)]
+
+
+def ceiling_sentence(report: AuditReport) -> str:
+    """The best simple model next to the user's; empty if there is none."""
+    best, scores = report.refits.best, report.scores
+    if best is None or scores is None:
+        return ""
+    reaches = f"{number(best.held_out.value)} on seen cells left out of its fit, {number(best.unseen.value)} on unseen"
+    return f"the best simple model ({best.title}) reaches {reaches}, where yours has {number(scores.unseen.value)}"
+
+
+def refit_section(report: AuditReport) -> list[Block]:
+    """What simple models reach that were fitted to the seen cells: what the data allow."""
+    text = ceiling_sentence(report)
+    if not text or report.scores is None:
+        return []
+    rows = [
+        Row([one.title, error_text(one.held_out), error_text(one.unseen)])
+        for one in sorted(report.refits.models, key=lambda one: one.held_out.value)
+    ]
+    rows.append(Row(["**your model**", "–", f"**{error_text(report.scores.unseen)}**"]))
+    columns = [
+        Column("simple model"),
+        Column("seen cells left out", "right"),
+        Column("unseen cells", "right"),
+    ]
+    caption = (
+        "Errors of models fitted to the targets of seen cells alone. Each seen cell was left out once and predicted "
+        "from the others, as unseen cells are from all of them."
+    )
+    return [f"{text[0].upper()}{text[1:]}.", Table(columns, rows, caption)]
+
+
+def condition_section(report: AuditReport) -> list[Block]:
+    """The conditions that separate right from wrong unseen cells."""
+    if not report.conditions:
+        return []
+    rows = [
+        Row(
+            [
+                one.text,
+                f"{percent(one.wrong)} of {count(one.cells)}",
+                f"{percent(one.wrong_elsewhere)} of {count(one.others)}",
+                f"{percent(one.lift.value)} [{percent(one.lift.low)}, {percent(one.lift.high)}]",
+            ]
+        )
+        for one in report.conditions
+    ]
+    columns = [
+        Column("where"),
+        Column("wrong there", "right"),
+        Column("wrong elsewhere", "right"),
+        Column("difference", "right"),
+    ]
+    tried = count(report.conditions[0].tried, "condition")
+    caption = (
+        f"Unseen cells. {tried} tried (levels, seen partners, distance, mirror images, slices); p-values and intervals "
+        "are corrected for that number."
+    )
+    return [Table(columns, rows, caption)]
 
 
 def _by_output(report: AuditReport) -> Iterator[Table]:
@@ -95,7 +153,7 @@ def _error_figures(report: AuditReport) -> Iterator[Picture]:
         some = rows if len(rows) <= MAX_POINTS else rng.choice(rows, MAX_POINTS, replace=False)
         groups[name] = {name.split()[0]: _positive(cells.error[some], cells) if log else cells.error[some]}
     figure, panels = new_figure(aspect=0.3)
-    baselines = {baseline_name(name): one.value for name, one in scores.baselines.items()}
+    baselines = {refit_title(name): one.value for name, one in scores.baselines.items()}
     if log:
         floor = float(_positive(np.zeros(1), cells)[0])
         baselines = {name: max(value, floor) for name, value in baselines.items()}

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from recombine.auditing.report.error_section import COMPOSES_WORDS, error_text
+from recombine.auditing.refits import refit_title
+from recombine.auditing.report.error_section import COMPOSES_WORDS, WEIGHTING, ceiling_sentence, error_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.forecast_section import forecast_sentence
 from recombine.auditing.report.layer_section import layer_sentence
-from recombine.auditing.scores import baseline_name
 from recombine.auditing.thresholds import LIKE_SEEN
 from recombine.report import Badge, Fact, bracket, number, percent
 
 if TYPE_CHECKING:
     from recombine.auditing.result import AuditReport
+
+
+SHOWN_BASELINES = ("constant", "nearest_seen_cell", "additive_1", "additive_2")
+"""Simple models that the terminal lists; the page lists all."""
+SHOWN_CONDITIONS = 3
+"""Conditions that the terminal lists."""
 
 
 def summary_facts(report: AuditReport) -> Iterator[Fact]:
@@ -26,9 +32,14 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
         if report.as_given is not None:
             seen, unseen = map(error_text, report.as_given)
             yield Fact("", f"before the conversion of units: seen {seen}   unseen {unseen}")
-        values = (f"{baseline_name(name)} {number(one.value)}" for name, one in scores.baselines.items())
-        baselines = f"baselines: {' · '.join(values)} " if scores.baselines else ""
-        yield Fact("", f"{baselines}({scores.measure})")
+        shown = {name: one for name, one in scores.baselines.items() if name in SHOWN_BASELINES}
+        values = (f"{refit_title(name)} {number(one.value)}" for name, one in shown.items())
+        baselines = f"baselines: {' · '.join(values)} " if shown else ""
+        weighting = "" if scores.weighting == "cells" else f", {WEIGHTING[scores.weighting]}"
+        yield Fact("", f"{baselines}({scores.measure}{weighting})")
+        ceiling = ceiling_sentence(report)
+        if ceiling:
+            yield Fact("could be known", ceiling)
         if scores.ratio.low > LIKE_SEEN:
             yield Fact("unseen / seen", f"{bracket(scores.ratio)} times the error")
         by_output = report.by_output
@@ -38,6 +49,8 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
             yield Fact("composes, by output", each)
         if scores.label_noise > 0:
             yield Fact("wrong labels", f"about {percent(scores.label_noise)}, by rows of the same cell")
+    for i, condition in enumerate(report.conditions[:SHOWN_CONDITIONS]):
+        yield Fact("" if i else "right and wrong", condition.sentence)
     for one in report.findings:
         if one.applicable:
             yield Fact(one.title, one.explanation, Badge(one.status, finding_tone(one)))

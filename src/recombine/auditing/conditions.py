@@ -1,0 +1,239 @@
+"""What separates right from wrong unseen cells: short, readable conditions, each with the share of wrong cells.
+
+A condition is a level, how many seen cells share a level, how far the nearest seen cell is, whether the mirror image
+(the same two levels, exchanged) was seen, or a value of another column. Each is tested by Fisher's exact test, with the
+p-value and the interval corrected for the number of conditions that were tried (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from recombine.auditing.cells import Cells, means_by_cell
+from recombine.auditing.thresholds import (
+    MAX_CONDITION_LEVELS,
+    MAX_CONDITIONS,
+    MAX_P_VALUE_OF_CONDITION,
+    MIN_CONDITION_CELLS,
+    SAME_CONDITION,
+    STRONG_CONDITION,
+)
+from recombine.auditing.wrong_cells import is_wrong
+from recombine.intervals import Estimate, rate_difference
+from recombine.report import percent
+from recombine.spaces.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """Something that is true of some unseen cells, and how often these are wrong.
+
+    **Attributes:**
+
+    - `text`: such as `"colour is red"`; `kind`: `level`, `partners`, `distance`, `mirror` or `slice`.
+    - `cells`, `others`: how many unseen cells it is true of, and how many not; `wrong`, `wrong_elsewhere`: the share of
+        wrong ones among them.
+    - `lift`: the difference of these shares, with an interval that holds for all conditions together.
+    - `p_value`: of Fisher's exact test, corrected likewise; `tried`: how many conditions there were.
+    - `index`: the cells it is true of, among the cells of the table.
+    """
+
+    text: str
+    kind: str
+    cells: int
+    others: int
+    wrong: float
+    wrong_elsewhere: float
+    lift: Estimate
+    p_value: float
+    tried: int
+    index: Int[np.ndarray, " cells"]
+
+    @property
+    def strong(self) -> bool:
+        """Whether it separates right from wrong cells so well that the verdict mentions it."""
+        return self.lift.low >= STRONG_CONDITION or self.lift.high <= -STRONG_CONDITION
+
+    @property
+    def sentence(self) -> str:
+        """The shares in words."""
+        return (
+            f"{percent(self.wrong)} of the unseen cells are wrong where {self.text}, {percent(self.wrong_elsewhere)} "
+            "elsewhere"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "condition": self.text,
+            "kind": self.kind,
+            "cells": self.cells,
+            "others": self.others,
+            "wrong": self.wrong,
+            "wrong_elsewhere": self.wrong_elsewhere,
+            "difference": self.lift.value,
+            "interval": list(self.lift.pair),
+            "p_value": self.p_value,
+            "tried": self.tried,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A condition before its test: which units it is true of, which of them are wrong, and the cell of every unit."""
+
+    text: str
+    kind: str
+    holds: Bool[np.ndarray, " units"]
+    wrong: Bool[np.ndarray, " units"]
+    cell: Int[np.ndarray, " units"]
+
+
+def separating_conditions(
+    table: Observations, cells: Cells, slices: Mapping[str, np.ndarray] | None = None
+) -> tuple[Condition, ...]:
+    """The conditions that separate right from wrong unseen cells beyond chance, strongest first.
+
+    **Arguments:**
+
+    - `slices`: `(rows,)` values of further columns by name.
+    """
+    index = cells.outside
+    wrong = is_wrong(cells)[index]
+    candidates = [] if not wrong.any() or wrong.all() else list(_of_cells(table, cells, index, wrong))
+    candidates += _of_slices(cells, index, slices or {})
+    enough = [
+        one
+        for one in candidates
+        if min(one.holds.sum(), (~one.holds).sum()) >= MIN_CONDITION_CELLS
+        and 0 < one.wrong.sum() < len(one.wrong)
+    ]
+    tested = [_tested(one, len(enough)) for one in enough]
+    chosen: list[Condition] = []
+    for one in sorted(tested, key=lambda one: (one.p_value, -abs(one.lift.value))):
+        new = not any(_same(one, other, len(index)) for other in chosen)
+        if one.p_value <= MAX_P_VALUE_OF_CONDITION and new and len(chosen) < MAX_CONDITIONS:
+            chosen.append(one)
+    return tuple(chosen)
+
+
+def _of_cells(
+    table: Observations, cells: Cells, index: np.ndarray, wrong: np.ndarray
+) -> Iterator[_Candidate]:
+    levels, seen = cells.cells[index], cells.cells[cells.seen]
+
+    def candidate(text: str, kind: str, holds: np.ndarray) -> _Candidate:
+        return _Candidate(text, kind, holds, wrong, index)
+
+    for axis, factor in enumerate(table.space.factors):
+        if factor.size <= MAX_CONDITION_LEVELS:
+            for level in np.unique(levels[:, axis]):
+                yield candidate(f"{factor.name} is {factor.levels[level]}", "level", levels[:, axis] == level)
+        partners = np.bincount(seen[:, axis], minlength=factor.size)[levels[:, axis]]
+        middle = int(np.median(partners))
+        few = f"at most {middle} seen cells share the {factor.name}"
+        yield candidate(few, "partners", partners <= middle)
+    apart = _distance(levels, seen)
+    for away in np.unique(apart)[1:]:
+        far = f"every seen cell differs in {away} or more factors"
+        yield candidate(far, "distance", apart >= away)
+    yield from _mirrored(table, levels, seen, candidate)
+
+
+def _distance(levels: np.ndarray, seen: np.ndarray) -> Int[np.ndarray, " cells"]:
+    """The number of factors in which the nearest seen cell differs."""
+    nearest = np.full(len(levels), levels.shape[1])
+    step = max(1, 2**24 // max(1, len(seen)))
+    for start in range(0, len(levels), step):
+        block = levels[start : start + step]
+        differ = np.zeros((len(block), len(seen)), dtype=np.int16)
+        for axis in range(levels.shape[1]):
+            differ += block[:, axis, None] != seen[None, :, axis]
+        nearest[start : start + step] = differ.min(axis=1)
+    return nearest
+
+
+def _mirrored(
+    table: Observations, levels: np.ndarray, seen: np.ndarray, candidate: Any
+) -> Iterator[_Candidate]:
+    """For factors with the same levels: whether the cell with exchanged levels was seen."""
+    space = table.space
+    codes = np.unique(np.ravel_multi_index(tuple(seen.T), space.shape))
+    for one, other in combinations(range(len(space.factors)), 2):
+        first, second = space.factors[one], space.factors[other]
+        if set(first.levels) != set(second.levels):
+            continue
+        place = {level: number for number, level in enumerate(second.levels)}
+        back = {level: number for number, level in enumerate(first.levels)}
+        exchanged = levels.copy()
+        exchanged[:, one] = [back[second.levels[level]] for level in levels[:, other]]
+        exchanged[:, other] = [place[first.levels[level]] for level in levels[:, one]]
+        mirrored = np.isin(np.ravel_multi_index(tuple(exchanged.T), space.shape), codes)
+        text = f"the mirror image ({first.name} and {second.name} exchanged) was seen"
+        yield candidate(text, "mirror", mirrored)
+
+
+def _of_slices(cells: Cells, index: np.ndarray, slices: Mapping[str, np.ndarray]) -> Iterator[_Candidate]:
+    """Values of further columns: each unseen cell counts once for every value that its rows have."""
+    rows_of = cells.measured
+    inside = np.zeros(len(cells.cells), dtype=bool)
+    inside[index] = True
+    errors = rows_of.outputs.row_errors()
+    for name, values in slices.items():
+        rows = np.flatnonzero(rows_of.counts & inside[rows_of.cell_index] & np.isfinite(errors))
+        texts = np.array([str(one) for one in values[rows].tolist()])
+        known, number = np.unique(texts, return_inverse=True)
+        if not 1 < len(known) <= MAX_CONDITION_LEVELS:
+            continue
+        units, unit = np.unique(rows_of.cell_index[rows] * len(known) + number, return_inverse=True)
+        mean = means_by_cell(errors[rows][:, None], unit, len(units))[:, 0]
+        cell, value = units // len(known), units % len(known)
+        wrong = mean > _bound(cells)
+        for one, text in enumerate(known):
+            yield _Candidate(f"{name} is {text}", "slice", value == one, wrong, cell)
+
+
+def _bound(cells: Cells) -> float:
+    """The error from which on some rows of a cell are wrong: the smallest of a cell that is."""
+    if cells.kind == "classification":
+        return 0.5
+    wrong = is_wrong(cells)
+    right = cells.known & ~wrong
+    return float(cells.error[right].max(initial=0.0))
+
+
+def _tested(one: _Candidate, tried: int) -> Condition:
+    from scipy.stats import fisher_exact
+
+    here, elsewhere = one.wrong[one.holds], one.wrong[~one.holds]
+    counts = [[int(part.sum()), int((~part).sum())] for part in (here, elsewhere)]
+    p_value = min(1.0, tried * float(fisher_exact(counts).pvalue))
+    lift = rate_difference(
+        counts[0][0], len(here), counts[1][0], len(elsewhere), level=1 - 0.05 / max(1, tried)
+    )
+    return Condition(
+        one.text,
+        one.kind,
+        len(here),
+        len(elsewhere),
+        float(here.mean()),
+        float(elsewhere.mean()),
+        lift,
+        p_value,
+        tried,
+        np.unique(one.cell[one.holds]),
+    )
+
+
+def _same(one: Condition, other: Condition, count: int) -> bool:
+    """Whether two conditions are true of nearly the same cells, or one is true where the other is not."""
+    common = len(np.intersect1d(one.index, other.index))
+    either = len(one.index) + len(other.index) - common
+    opposite = (either - common) / max(1, count)
+    return common / max(1, either) >= SAME_CONDITION or opposite >= SAME_CONDITION

@@ -1,0 +1,210 @@
+"""Simple models refitted to the seen cells: what they reach on seen cells that were left out, and on unseen ones.
+
+This is what the data allow. A model that does worse on unseen cells than a sum of effects could have known better; if
+no simple model predicts cells that it was not fitted to, neither may any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.refits.kernel_fit import KernelMachine
+from recombine.auditing.refits.product_fit import product_fit
+from recombine.auditing.seen_cells import SeenCells, orders_below, seen_targets
+from recombine.auditing.thresholds import (
+    MAX_BASELINE_CELLS,
+    MAX_FITTED_OUTPUTS,
+    MAX_LOGIT_CLASSES,
+    REFIT_FOLDS,
+    ROUNDING_ERROR,
+)
+from recombine.intervals import UNKNOWN, Estimate, Resampler
+from recombine.theory import Conjunctions
+
+Predictor = Callable[[SeenCells, np.ndarray], np.ndarray]
+"""Predicts any cells from values of seen ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """One simple model.
+
+    **Attributes:**
+
+    - `name`: `constant`, `level:colour`, `additive_1`, `additive_2`, `product`, `nearest_seen_cell`, `kernel`,
+        `logistic`.
+    - `held_out`: its error on seen cells that were left out of the fit; `unseen`: on unseen cells, fitted to all seen
+        ones.
+    - `held_out_errors`, `unseen_errors`: by cell, see `Refits.held_out_cells` and `Refits.unseen_cells`.
+    - `predictions`: for the unseen cells.
+    """
+
+    name: str
+    held_out: Estimate
+    unseen: Estimate
+    held_out_errors: Float[np.ndarray, " held_out"]
+    unseen_errors: Float[np.ndarray, " unseen"]
+    predictions: Float[np.ndarray, "unseen outputs"]
+
+    @property
+    def title(self) -> str:
+        """The model in words."""
+        return refit_title(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Refits:
+    """All simple models.
+
+    **Attributes:**
+
+    - `held_out_cells`, `unseen_cells`: the cells on which they were measured, a sample if there are many.
+    - `predictors`: the models by name, to be fitted to other cells.
+    """
+
+    models: tuple[Refit, ...] = ()
+    held_out_cells: Int[np.ndarray, " held_out"] = field(default_factory=lambda: np.zeros(0, dtype=int))
+    unseen_cells: Int[np.ndarray, " unseen"] = field(default_factory=lambda: np.zeros(0, dtype=int))
+    predictors: Mapping[str, Predictor] = field(default_factory=dict)
+
+    @cached_property
+    def best(self) -> Refit | None:
+        """The model with the smallest error on seen cells that were left out; of equal ones the simplest."""
+        able = [one for one in self.models if np.isfinite(one.held_out.value)]
+        if not able:
+            return None
+        constant = max(one.held_out.value for one in able)
+        return min(able, key=lambda one: round(one.held_out.value / max(constant, 1e-300), 3))
+
+    def named(self, name: str) -> Refit | None:
+        """One model by name."""
+        return next((one for one in self.models if one.name == name), None)
+
+
+def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits:
+    """Fits every simple model to the seen cells, and to the seen cells without some of them.
+
+    **Arguments:**
+
+    - `names`: of the factors.
+    """
+    inside, outside = cells.inside, cells.outside
+    if len(inside) < 2 or not len(outside):
+        return Refits()
+    rng = np.random.default_rng([seed, 89])
+    unseen = _some(outside, rng)
+    held_out = _some(inside, rng)
+    seen = seen_targets(cells)
+    folds = np.array_split(rng.permutation(held_out), min(REFIT_FOLDS, len(held_out)))
+    folds = [np.sort(fold) for fold in folds]
+    order = np.concatenate(folds)
+    models = []
+    sampler = Resampler((len(order), len(unseen)), seed=seed)
+    floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
+    predictors = _predictors(cells, seen, names, seed)
+    for name, predict in predictors.items():
+        left_out = np.concatenate([_without(cells, fold, predict) for fold in folds])
+        predictions = predict(seen, cells.cells[unseen])
+        errors = cells.error_of(unseen, predictions)
+        errors = np.where(errors > floor, errors, 0.0)
+        models.append(
+            Refit(
+                name,
+                _mean(sampler, 0, left_out, cells.weights[order]),
+                _mean(sampler, 1, errors, cells.weights[unseen]),
+                left_out,
+                errors,
+                predictions,
+            )
+        )
+    return Refits(tuple(models), order, unseen, predictors)
+
+
+def _some(cells: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " some"]:
+    if len(cells) <= MAX_BASELINE_CELLS:
+        return cells
+    return np.sort(rng.choice(cells, MAX_BASELINE_CELLS, replace=False))
+
+
+def _predictors(cells: Cells, seen: SeenCells, names: Sequence[str], seed: int) -> dict[str, Predictor]:
+    """All simple models that can be fitted to these cells, simplest first."""
+    labels, outputs = cells.kind == "classification", cells.targets.shape[1]
+    models: dict[str, Predictor] = {"constant": partial(_constant, cells)}
+    models |= {f"level:{name}": partial(_given_level, axis) for axis, name in enumerate(names)}
+    orders = [order for order in orders_below(cells.sizes, max_order=2) if seen.can_add(order)]
+    models |= {f"additive_{order}": partial(_additive, order) for order in orders}
+    if labels and outputs <= MAX_LOGIT_CLASSES:
+        models["logistic"] = SeenCells.additive_scores
+    if not labels and outputs <= MAX_FITTED_OUTPUTS:
+        models["product"] = product_fit
+    models["nearest_seen_cell"] = _nearest
+    if outputs <= MAX_FITTED_OUTPUTS:
+        models["kernel"] = KernelMachine.of(seen, seed)
+    return models
+
+
+def _constant(cells: Cells, known: SeenCells, some: np.ndarray) -> np.ndarray:
+    """The best single prediction for the seen cells, by the measure of errors."""
+    if cells.kind == "classification":
+        return known.constant(some)
+    return np.repeat(cells.measured.outputs.measure.constant(known.values)[None], len(some), axis=0)
+
+
+def _given_level(axis: int, known: SeenCells, some: np.ndarray) -> np.ndarray:
+    return known.given_levels((axis,), some, by_rows=False)
+
+
+def _additive(order: int, known: SeenCells, some: np.ndarray) -> np.ndarray:
+    return known.additive(order, some)
+
+
+def _nearest(known: SeenCells, some: np.ndarray) -> np.ndarray:
+    return known.mean_of(known.nearest(some))
+
+
+def _without(cells: Cells, fold: Int[np.ndarray, " fold"], predict: Predictor) -> Float[np.ndarray, " fold"]:
+    """Errors on some seen cells of a model fitted to the others; NaN where these lack a level."""
+    rest = np.setdiff1d(cells.inside, fold)
+    known = seen_targets(cells, rest)
+    levels = cells.cells[fold]
+    familiar = ~Conjunctions.of(known.cells, cells.sizes, order=1).missing(levels).any(axis=1)
+    errors = np.full(len(fold), np.nan)
+    if familiar.any() and len(rest) > 1:
+        errors[familiar] = cells.error_of(fold[familiar], predict(known, levels[familiar]))
+    return errors
+
+
+def _mean(sampler: Resampler, group: int, errors: np.ndarray, weights: np.ndarray) -> Estimate:
+    """The weighted mean over cells, with its interval; cells without an error do not count."""
+    known = np.isfinite(errors)
+    if not known.any():
+        return UNKNOWN
+    weights = np.where(known, weights, 0.0)
+    values = np.where(known, errors, 0.0)
+    top, bottom = sampler.means(group, values * weights), sampler.means(group, weights)
+    draws = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    found = sampler.estimate(float((values * weights).sum() / weights.sum()), draws, [group])
+    return Estimate(found.value, max(found.low, 0.0), found.high)
+
+
+def refit_title(name: str) -> str:
+    """A simple model in words.
+
+    ```python
+    >>> from recombine.auditing.refits import refit_title
+    >>> refit_title("additive_2"), refit_title("level:colour")
+    ('additive (order 2)', 'colour alone')
+
+    ```
+    """
+    if name.startswith("level:"):
+        return f"{name.removeprefix('level:')} alone"
+    if name.startswith("additive_"):
+        return f"additive (order {name.removeprefix('additive_')})"
+    return {"kernel": "kernel machine", "logistic": "additive scores"}.get(name, name.replace("_", " "))

@@ -1,0 +1,149 @@
+"""What a remedy is worth, measured without the user's training loop.
+
+A simple model instead of the user's: its error on seen cells that were left out of its fit, compared with the model's
+error on unseen cells. More training cells: the simple model that predicts most like the user's is fitted with and
+without them, and compared on the cells that stay unseen; as many random cells show what the choice is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from recombine.auditing.cells import Cells
+from recombine.auditing.refits import Refit, Refits, refit_title
+from recombine.auditing.seen_cells import seen_targets
+from recombine.auditing.thresholds import MIN_LIKENESS, RANDOM_ADDITIONS
+from recombine.intervals import Estimate, Resampler
+from recombine.report import percent
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By which share of the error a remedy lowers it.
+
+    **Attributes:**
+
+    - `share`: 0.9 if a tenth of the error is left, negative if there is more error than before.
+    - `how`: how it was measured, in words.
+    - `random`: for cells to add, the median share for as many random ones; NaN otherwise.
+    """
+
+    share: Estimate
+    how: str
+    random: float = np.nan
+
+
+def gain_of_refit(refit: Refit, cells: Cells, refits: Refits, *, seed: int = 0) -> Gain:
+    """The gain of a simple model on seen cells that were left out, relative to the model's error on unseen cells."""
+    known = np.isfinite(refit.held_out_errors)
+    left_out, unseen = refit.held_out_errors[known], cells.error[cells.outside]
+    index = refits.held_out_cells[known]
+    sampler = Resampler((len(left_out), len(unseen)), seed=seed)
+    weights = cells.weights[index], cells.weights[cells.outside]
+    of_refit, of_model = (
+        _ratio(sampler.means(group, errors * weights[group]), sampler.means(group, weights[group]))
+        for group, errors in enumerate((left_out, unseen))
+    )
+    value = 1 - np.average(left_out, weights=weights[0]) / max(np.average(unseen, weights=weights[1]), 1e-300)
+    share = sampler.estimate(float(value), 1 - _ratio(of_refit, of_model), [0, 1])
+    return Gain(share, "on seen cells left out of the fit, next to your model on unseen cells")
+
+
+def gain_of_cells(
+    added: Int[np.ndarray, " added"], cells: Cells, refits: Refits, *, seed: int = 0
+) -> Gain | None:
+    """The gain of some unseen cells in training, on the others; `None` if no simple model predicts like the user's.
+
+    **Arguments:**
+
+    - `added`: their numbers among the cells of the table.
+    """
+    alike = most_alike(cells, refits)
+    rest = np.setdiff1d(refits.unseen_cells, added)
+    if alike is None or len(rest) < 2 or not len(added):
+        return None
+    refit, likeness = alike
+    before = refit.unseen_errors[np.isin(refits.unseen_cells, rest)]
+    if not before.sum() > 0:
+        return None
+    predict = refits.predictors[refit.name]
+
+    def errors_with(more: np.ndarray, others: np.ndarray) -> Float[np.ndarray, " others"]:
+        known = seen_targets(cells, np.union1d(cells.inside, more))
+        return cells.error_of(others, predict(known, cells.cells[others]))
+
+    after = errors_with(added, rest)
+    sampler = Resampler((len(rest),), seed=seed)
+    draws = 1 - _ratio(sampler.means(0, after), sampler.means(0, before))
+    share = sampler.estimate(1 - float(after.sum() / before.sum()), draws, [0])
+    rng = np.random.default_rng([seed, 101])
+    by_chance = []
+    for _ in range(RANDOM_ADDITIONS):
+        drawn = rng.choice(cells.outside, min(len(added), len(cells.outside) - 2), replace=False)
+        others = np.setdiff1d(refits.unseen_cells, drawn)
+        usual = refit.unseen_errors[np.isin(refits.unseen_cells, others)].sum()
+        if len(others) and usual > 0:
+            by_chance.append(1 - float(errors_with(drawn, others).sum() / usual))
+    how = (
+        "on the cells that stay unseen, with the simple model that predicts most like yours "
+        f"({refit_title(refit.name)}, {percent(likeness)} alike)"
+    )
+    return Gain(share, how, float(np.median(by_chance)) if by_chance else np.nan)
+
+
+def most_alike(cells: Cells, refits: Refits) -> tuple[Refit, float] | None:
+    """The simple model whose predictions for unseen cells are most like the model's, and how much: the share of equal
+    labels, or of the predictions' variance; `None` if none is alike."""
+    predictions = cells.predictions[refits.unseen_cells].astype(np.float64)
+    spread = ((predictions - predictions.mean(axis=0)) ** 2).sum()
+
+    def likeness(refit: Refit) -> float:
+        if cells.kind == "classification":
+            return float((refit.predictions * predictions).sum(axis=1).mean())
+        return 1 - float(((refit.predictions - predictions) ** 2).sum() / max(spread, 1e-300))
+
+    # A model of one factor cannot learn what it would need other factors for, unlike the user's.
+    able = [one for one in refits.models if one.name != "constant" and not one.name.startswith("level:")]
+    scored = [(one, likeness(one)) for one in able]
+    best = max(scored, key=lambda pair: pair[1], default=None)
+    return best if best is not None and best[1] >= MIN_LIKENESS else None
+
+
+def informative_cells(cells: Cells, refits: Refits, count: int) -> Int[np.ndarray, " count"]:
+    """Unseen cells that share as few levels with seen cells, and with each other, as possible: the most can be learned
+    from them, whatever their targets are.
+
+    The next cell is the one whose levels have the fewest seen partners so far.
+    """
+    partners = [
+        np.bincount(cells.cells[cells.seen][:, axis], minlength=size).astype(np.float64)
+        for axis, size in enumerate(cells.sizes)
+    ]
+    pool, chosen = list(refits.unseen_cells), []
+    for _ in range(min(count, len(pool))):
+        need = [
+            sum(1 / max(have[level], 0.5) for have, level in zip(partners, cells.cells[one], strict=True))
+            for one in pool
+        ]
+        best = pool.pop(int(np.argmax(need)))
+        chosen.append(best)
+        for have, level in zip(partners, cells.cells[best], strict=True):
+            have[level] += 1
+    return np.array(chosen, dtype=int)
+
+
+def cell_numbers(cells: Cells, levels: Sequence[Sequence[int]]) -> Int[np.ndarray, " cells"]:
+    """The numbers of some cells among the unseen cells of the table; those without a target are left out."""
+    wanted = np.ravel_multi_index(
+        tuple(np.asarray(levels, dtype=int).reshape(-1, len(cells.sizes)).T), cells.sizes
+    )
+    outside = np.ravel_multi_index(tuple(cells.cells[cells.outside].T), cells.sizes)
+    return cells.outside[np.isin(outside, wanted)]
+
+
+def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+    return np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
