@@ -9,6 +9,7 @@
     python -m benchmarks audit            audits of many rows, cells and classes: time and memory, 2 minutes
     python -m benchmarks planted          audits of models whose behaviour was planted: what is found, what is missed
     python -m benchmarks zoo              audits of models trained by sklearn, PyTorch and JAX, 50 kinds by 10 seeds
+    python -m benchmarks calibration      audits of tables without a pattern, intervals of known populations, stability
     python -m benchmarks reuse            networks whose finetuning regime is known: what the report says, 5 minutes
     python -m benchmarks reuse-speed      that report on 5000 inputs and 20 layers of 2048 units: time and memory
     python -m benchmarks diagonal         diagonal networks: steps vs PyTorch, dual programme, curves of the theory
@@ -48,6 +49,7 @@ def main() -> None:
             "audit",
             "planted",
             "zoo",
+            "calibration",
             "reuse",
             "reuse-speed",
             "diagonal",
@@ -62,7 +64,8 @@ def main() -> None:
         nargs="+",
         metavar="CASE",
         help="small, wide, mlp, cnn, render, seeds, winograd; of modularity: steps, regimes; of interaction: lines, "
-        "sprites, probes; of study: names of studies; of second-opinion: 'no penalty', 'both penalties'",
+        "sprites, probes; of study: names of studies; of calibration: nulls, intervals, stability; of second-opinion: "
+        "'no penalty', 'both penalties'",
     )
     parser.add_argument(
         "--seeds",
@@ -77,7 +80,12 @@ def main() -> None:
     parser.add_argument("--designs", type=int, default=12, help="networks before finetuning, of reuse")
     parser.add_argument("--per-kind", type=int, default=40, help="planted models of every kind (default 40)")
     parser.add_argument("--kinds", metavar="A,B", help="of the zoo (default: all)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes of the zoo, with one thread each")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="processes of zoo and calibration, with one thread each"
+    )
+    parser.add_argument(
+        "--tables", type=int, default=500, help="simulated tables of every kind, of calibration"
+    )
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep what training the zoo gave, for the next time"
     )
@@ -106,6 +114,13 @@ def main() -> None:
         from benchmarks.zoo.command import zoo
 
         zoo(options)
+        return
+    if options.what == "calibration":
+        from benchmarks.calibration import calibration
+
+        numbers = calibration(options.tables, options.jobs, options.only)
+        if options.json is not None:
+            options.json.write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
         return
     if options.what == "reuse":
         from benchmarks.reuse import confusion as regimes

@@ -33,6 +33,8 @@ ADDS, DOES_NOT_ADD = 0.85, 0.7
 (A network on one-hot codes that adds reaches 89 to 95%.)"""
 ADDS_LABELS, DOES_NOT_ADD_LABELS = 0.92, 0.8
 """The same for labels, which sums of scores match more easily."""
+NO_INTERACTION = 0.02
+"""... or mixed second differences, over all cells, with less than this share of the variance: a sum everywhere,"""
 TASK_NOT_ADDITIVE = 0.75
 """... where the same sum, fitted to the seen targets, explains at most this share of the unseen targets."""
 COPIES, DOES_NOT_COPY = 0.6, 0.4

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.zoo import cutoffs, designs, estimators, sample, tasks, truth
+from benchmarks.zoo import cutoffs, designs, estimators, memory_test, patterns, sample, tasks, truth
 from benchmarks.zoo.kinds import KINDS, SHOWS, shows
 from benchmarks.zoo.sample import Sample
 from benchmarks.zoo.truth import Truth, find_truth
@@ -115,7 +115,8 @@ def _load(path: Path, kind: str, seed: int) -> Draw | None:
 
 def _fingerprint(kind: str) -> str:
     """Changes with the code that makes this kind and its truth."""
-    modules = [cutoffs, designs, estimators, sample, tasks, truth, sys.modules[KINDS[kind].__module__]]
+    modules = [cutoffs, designs, estimators, memory_test, patterns, sample, tasks, truth]
+    modules.append(sys.modules[KINDS[kind].__module__])
     if KINDS[kind].__module__.endswith("picture_kinds"):
         modules.append(sys.modules["benchmarks.zoo.torch_kinds"])
     text = b"".join(Path(str(one.__file__)).read_bytes() for one in modules)

@@ -9,15 +9,9 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.one_thread import ONE_THREAD
 from benchmarks.zoo.judging import Outcome
 
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "JAX_PLATFORMS": "cpu",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
-}
 STABILITY_SEEDS = tuple(range(1, 9))
 """Resampling seeds, besides 0, of draws whose stability is measured."""
 

@@ -11,8 +11,8 @@ from sklearn.preprocessing import PolynomialFeatures
 from benchmarks.zoo.designs import Design, one_hot
 from benchmarks.zoo.sample import Predict
 
-ALTERNATIONS = 60
-"""Least squares of one factor's values at a time, for products."""
+ALTERNATIONS, PRODUCT_STARTS, PRODUCT_RIDGE = 40, 6, 0.01
+"""Rounds of least squares for a product, random starts, and a ridge relative to the mean weight of a level."""
 
 
 def fit_simple(name: str, design: Design, target: np.ndarray) -> Predict:
@@ -44,7 +44,7 @@ def _additive(order: int, sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) 
     model.fit(codes, y)
 
     def predict(cells: np.ndarray) -> np.ndarray:
-        out = model.predict(powers.transform(one_hot(cells, sizes)))
+        out = np.asarray(model.predict(powers.transform(one_hot(cells, sizes))))
         return out if y.ndim == 1 else out.reshape(len(cells), -1)
 
     return predict
@@ -53,24 +53,41 @@ def _additive(order: int, sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) 
 def _product(sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) -> Predict:
     """A product of one number per level for every output; labels have one output per class."""
     values = np.eye(int(y.max()) + 1)[y] if y.ndim == 1 else y
-    means = [
-        np.stack([values[x[:, axis] == level].mean(axis=0) for level in range(size)])
-        for axis, size in enumerate(sizes)
-    ]
-    tables = [mean / np.maximum(np.abs(mean).max(axis=0), 1e-12) + 0.05 for mean in means]
-    for round_number in range(ALTERNATIONS * len(sizes)):
-        axis = round_number % len(sizes)
-        rest = np.prod([tables[i][x[:, i]] for i in range(len(sizes)) if i != axis], axis=0)
-        top, bottom = np.zeros_like(tables[axis]), np.zeros_like(tables[axis])
-        np.add.at(top, x[:, axis], rest * values)
-        np.add.at(bottom, x[:, axis], rest**2)
-        tables[axis] = top / (bottom + 1e-3 * bottom.mean() + 1e-300)
+    rng = np.random.default_rng(0)
+    best = [np.zeros((size, values.shape[1])) for size in sizes]
+    lowest = np.full(values.shape[1], np.inf)
+    for _ in range(PRODUCT_STARTS):
+        tables = _alternate(rng, sizes, x, values)
+        error = ((np.prod([table[x[:, i]] for i, table in enumerate(tables)], axis=0) - values) ** 2).mean(
+            axis=0
+        )
+        for output in np.flatnonzero(error < lowest):
+            lowest[output] = error[output]
+            for kept, table in zip(best, tables, strict=True):
+                kept[:, output] = table[:, output]
 
     def predict(cells: np.ndarray) -> np.ndarray:
-        out = np.prod([table[cells[:, i]] for i, table in enumerate(tables)], axis=0)
+        out = np.prod([table[cells[:, i]] for i, table in enumerate(best)], axis=0)
         return out.argmax(axis=1) if y.ndim == 1 else out
 
     return predict
+
+
+def _alternate(
+    rng: np.random.Generator, sizes: tuple[int, ...], x: np.ndarray, values: np.ndarray
+) -> list[np.ndarray]:
+    """Least squares of one factor's numbers at a time, with a little ridge; all but the last one have unit size."""
+    tables = [rng.normal(size=(size, values.shape[1])) for size in sizes]
+    for _ in range(ALTERNATIONS):
+        for axis in range(len(sizes)):
+            rest = np.prod([tables[i][x[:, i]] for i in range(len(sizes)) if i != axis], axis=0)
+            top, bottom = np.zeros_like(tables[axis]), np.zeros_like(tables[axis])
+            np.add.at(top, x[:, axis], rest * values)
+            np.add.at(bottom, x[:, axis], rest**2)
+            tables[axis] = top / (bottom + PRODUCT_RIDGE * bottom.mean(axis=0) + 1e-300)
+            if axis < len(sizes) - 1:
+                tables[axis] /= np.sqrt((tables[axis] ** 2).mean(axis=0)) + 1e-12
+    return tables
 
 
 def _kernel(sizes: tuple[int, ...], x: np.ndarray, y: np.ndarray) -> Predict:
