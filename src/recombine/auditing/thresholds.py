@@ -31,6 +31,10 @@ LEARNED_NOTHING = 0.1
 """A model that removes no more than this has learned nothing, so there is nothing that could carry over."""
 UNLEARNED = 0.05
 """A model that leaves this share of a constant's error on seen cells, beyond noise, has not learned them fully."""
+NOT_FULLY_LEARNED, KNOWS_BETTER = 0.25, 0.5
+"""A model that leaves the first share of a constant's error on seen cells may have learned a rule that ignores what the
+task needs there, too. It is not noise that keeps it from knowing better if the best simple model has at most the second
+share of its error on unseen cells."""
 KNOWS_SEEN = 2.0
 """A model that looks up what it stored knows the seen cells: its error on unseen cells is at least this many times as
 large."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from recombine.auditing.findings import AuditEvidence, Finding
 from recombine.auditing.findings.finding import title_of
 from recombine.auditing.rules import Failure
@@ -41,11 +43,11 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         same = ", including the labels that it mistakes for others" if rule == "confusion" else ""
         if not scores.worse_on_unseen and not scores.wrong.value > MOSTLY_RIGHT:
             like = f"The model composes {names}: it handles unseen combinations like seen ones{same}."
-            return like + _unlearned(scores)
+            return like + _unlearned(evidence, scores)
         way = percent(min(1.0, scores.transfer.value))
         return (
             f"The model composes {names} for the most part: its error on unseen combinations is {way} of the way from "
-            f"a constant's to that on seen ones, but {_but(scores)}{same}.{_unlearned(scores)}"
+            f"a constant's to that on seen ones, but {_but(scores)}{same}.{_unlearned(evidence, scores)}"
         )
     if composes is None and rule == "confusion":
         return (
@@ -108,7 +110,7 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         )
     are = "is" if scores.cells_unseen == 1 else "are"
     few = f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
-    return few + _unlearned(scores)
+    return few + _unlearned(evidence, scores)
 
 
 def _way(scores: Scores) -> str:
@@ -127,11 +129,14 @@ def _ceiling(evidence: AuditEvidence) -> str:
     )
 
 
-def _unlearned(scores: Scores) -> str:
-    """What the model has not learned of the seen cells, if it is material."""
-    if not scores.unlearned >= UNLEARNED:
+def _unlearned(evidence: AuditEvidence, scores: Scores) -> str:
+    """What the model has not learned of the seen cells, if it is material and not noise."""
+    left = scores.unlearned
+    if np.isnan(left) and evidence.could_know_better:
+        left = 1 - scores.skill.value
+    if not left >= UNLEARNED:
         return ""
-    return f" It has not learned the seen ones fully: {percent(scores.unlearned)} of a constant's error is left there."
+    return f" It has not learned the seen ones fully: {percent(left)} of a constant's error is left there."
 
 
 def _but(scores: Scores) -> str:

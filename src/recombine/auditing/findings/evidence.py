@@ -24,10 +24,13 @@ from recombine.auditing.thresholds import (
     ACCOUNTS_FOR_ALL,
     ADDITIVE_PREDICTIONS,
     EXPLAINS,
+    EXPLAINS_ALL_LABELS,
+    KNOWS_BETTER,
     MAX_MODULE_UNITS,
     MAX_P_VALUE,
     MIN_UNSEEN_CELLS,
     NEGLIGIBLE_SHARE,
+    NOT_FULLY_LEARNED,
     UNINFORMATIVE_P_VALUE,
 )
 from recombine.data.arrays import as_array
@@ -100,7 +103,7 @@ class AuditEvidence:
         if self.may_be_noise:
             return None
         if scores.composes is True:
-            return self._confusion or self._systematic
+            return self._confusion or self._systematic or self._ignorant
         if (scores.label_noise > 0 or cells.row_noise > 0) and not scores.excess.low > 0:
             return None  # noise alone may account for all errors
         results = failure.results
@@ -150,6 +153,26 @@ class AuditEvidence:
         sure = tuple(one for one in failure.results if one.share.low >= EXPLAINS and one.finding)
         return simplest(sure, learned=scores.learned, additive=predictions_are_additive(self.cells))
 
+    @cached_property
+    def could_know_better(self) -> bool:
+        """Whether a simple model, chosen on seen cells, surely has a smaller error than the model: it is not noise."""
+        best, scores = self.refits.best, self.scores
+        if best is None or scores is None:
+            return False
+        surely = best.held_out.high < scores.unseen.low
+        return bool(surely and best.unseen.value < KNOWS_BETTER * scores.unseen.value)
+
+    @cached_property
+    def _ignorant(self) -> RuleResult | None:
+        """The rule of a model that ignores what the task needs on seen cells, too, so that unseen ones are no worse."""
+        scores, failure = self.scores, self.failure
+        assert scores is not None and failure is not None  # noqa: PT018
+        if scores.skill.value > 1 - NOT_FULLY_LEARNED or not self.could_know_better:
+            return None
+        rules = [one for one in failure.results if one.rule.name in {"given", "additive"} and explains(one)]
+        exact = tuple(one for one in rules if _reproduces(self.cells, failure, one))
+        return simplest(exact, learned=True, additive=predictions_are_additive(self.cells))
+
     @property
     def composes(self) -> bool | None:
         """Whether the model composes: by the size of its errors, and by a rule if it surely explains most of them."""
@@ -166,7 +189,8 @@ class AuditEvidence:
     @property
     def in_part(self) -> bool:
         """Whether errors are small, but follow a rule that does not compose."""
-        return self.composes is False and self.scores is not None and self.scores.composes is True
+        small = self.composes is False and self.scores is not None and self.scores.composes is True
+        return small and self._systematic is not None
 
     def is_cause(self, id: str) -> bool | None:
         """Whether the rule that explains the failure supports a finding."""
@@ -285,12 +309,18 @@ class AuditEvidence:
 
 def _reproducing(cells: Cells, failure: Failure) -> tuple[RuleResult, ...]:
     """Rules that give nearly all of the variance of the predictions, however wrong these are, and the constant."""
-    predictions = cells.predictions[failure.cells].astype(np.float64)
-    spread = ((predictions - predictions.mean(axis=0)) ** 2).sum()
     exact = [
         one
         for one in failure.results
-        if one.rule.name in {"given", "nearest", "additive"}
-        and one.residual.sum() <= (1 - ADDITIVE_PREDICTIONS) * spread
+        if one.rule.name in {"given", "nearest", "additive"} and _reproduces(cells, failure, one)
     ]
     return (*exact, *(one for one in failure.results if one.rule.name == "constant"))
+
+
+def _reproduces(cells: Cells, failure: Failure, result: RuleResult) -> bool:
+    """Whether a rule gives nearly all of the variance of the predictions, or nearly all of their labels."""
+    predictions = cells.predictions[failure.cells].astype(np.float64)
+    if cells.kind == "classification":  # the residual is twice the share of other labels
+        return bool(result.residual.mean() <= 2 * (1 - EXPLAINS_ALL_LABELS))
+    spread = ((predictions - predictions.mean(axis=0)) ** 2).sum()
+    return bool(result.residual.sum() <= (1 - ADDITIVE_PREDICTIONS) * spread)
