@@ -169,7 +169,8 @@ class AuditEvidence:
         assert scores is not None and failure is not None  # noqa: PT018
         if scores.skill.value > 1 - NOT_FULLY_LEARNED or not self.could_know_better:
             return None
-        rules = [one for one in failure.results if one.rule.name in {"given", "additive"} and explains(one)]
+        simple = [one for one in failure.results if len(one.factors) == 1 or one.order == 1]
+        rules = [one for one in simple if one.rule.name in {"given", "additive"} and explains(one)]
         exact = tuple(one for one in rules if _reproduces(self.cells, failure, one))
         return simplest(exact, learned=True, additive=predictions_are_additive(self.cells))
 

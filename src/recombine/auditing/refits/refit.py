@@ -97,6 +97,8 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     inside, outside = cells.inside, cells.outside
     if len(inside) < 2 or not len(outside):
         return Refits()
+    if cells.kind == "classification" and not _shares_classes(cells):
+        return Refits()
     rng = np.random.default_rng([seed, 89])
     unseen = _some(outside, rng)
     held_out = _some(inside, rng)
@@ -124,6 +126,12 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
             )
         )
     return Refits(tuple(models), order, unseen, predictors)
+
+
+def _shares_classes(cells: Cells) -> bool:
+    """Whether unseen cells have labels that seen cells have; if every combination has its own, none can be known."""
+    seen, unseen = (np.unique(cells.targets[one].argmax(axis=1)) for one in (cells.inside, cells.outside))
+    return bool(np.isin(unseen, seen).any())
 
 
 def _some(cells: Int[np.ndarray, " cells"], rng: np.random.Generator) -> Int[np.ndarray, " some"]:
