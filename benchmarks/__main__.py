@@ -96,6 +96,9 @@ def main() -> None:
         help="seeds of every kind of the zoo audited with eight resampling seeds more",
     )
     parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write the zoo's page to FILE (.md or .html)"
+    )
+    parser.add_argument(
         "--no-follow", action="store_true", help="do not try the remedies that audits of the zoo offer"
     )
     options = parser.parse_args()

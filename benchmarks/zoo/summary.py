@@ -11,6 +11,8 @@ from benchmarks.zoo.kinds import SHOWS
 from benchmarks.zoo.truth import CAUSES, GROWS, NO_PATTERN, NOT_LEARNED
 from recombine.report import Column, Row, Table, table_text
 
+FRESH_SEEDS = 100
+"""From this seed on no threshold of the audit was chosen."""
 SHORT = {
     "memorisation_leak": "memory",
     "additive_only": "additive",
@@ -21,10 +23,13 @@ SHORT = {
 
 def summary_text(outcomes: Sequence[Outcome], left_out: Sequence[str]) -> str:
     """The table, the rates on even and on odd seeds, and every miss."""
-    halves = {
-        "even seeds (to choose thresholds on)": [one for one in outcomes if one.seed % 2 == 0],
-        "odd seeds (to report)": [one for one in outcomes if one.seed % 2 == 1],
-    }
+    if outcomes and min(one.seed for one in outcomes) >= FRESH_SEEDS:
+        halves = {"seeds on which nothing was chosen": list(outcomes)}
+    else:
+        halves = {
+            "even seeds (to choose thresholds on)": [one for one in outcomes if one.seed % 2 == 0],
+            "odd seeds (to report)": [one for one in outcomes if one.seed % 2 == 1],
+        }
     lines = [table_text(_kinds_table(outcomes))]
     for title, some in halves.items():
         lines += [

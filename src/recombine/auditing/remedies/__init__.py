@@ -49,12 +49,11 @@ def suggest(
     ):
         suggested.setdefault(one.id, one)
     measured = [_measured(evidence, one) for one in suggested.values()]
-    # What was measured and does not help is not offered; what helps for sure comes first.
-    helping = [one for one in measured if one.gain is not None and one.gain.value > 0]
-    helping.sort(key=lambda one: (not one.surely_helps, -one.gain.value if one.gain is not None else 0.0))
-    rest = [one for one in measured if one.gain is None]
-    sure = any(one.surely_helps for one in helping)
-    return [*helping, *rest, *([] if sure else _for_nothing_known(evidence))]
+    # What was measured and does not help is not offered. What helps for sure comes first.
+    sure = [one for one in measured if one.surely_helps]
+    sure.sort(key=lambda one: -one.gain.value if one.gain is not None else 0.0)
+    rest = [one.unsure() for one in measured if not one.surely_helps and not one.does_not_help]
+    return [*sure, *rest, *([] if sure else _for_nothing_known(evidence))]
 
 
 def _measured(evidence: AuditEvidence, remedy: Remedy) -> Remedy:

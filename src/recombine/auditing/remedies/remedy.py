@@ -39,7 +39,7 @@ class Remedy:
     def promise(self) -> str:
         """What it is worth, in a few words."""
         if self.gain is None:
-            return "not measured here"
+            return self.measured or "not measured here"
         low, high = (percent(end) for end in self.gain.pair)
         chance = "" if self.random_gain != self.random_gain else f"; random cells {percent(self.random_gain)}"
         return f"error {percent(self.gain.value)} [{low}, {high}] lower{chance}"
@@ -48,6 +48,19 @@ class Remedy:
     def surely_helps(self) -> bool:
         """Whether the error falls beyond the choice of cells."""
         return self.gain is not None and self.gain.low > 0
+
+    @property
+    def does_not_help(self) -> bool:
+        """Whether it was measured and the error does not fall."""
+        return self.gain is not None and not self.gain.value > 0
+
+    def unsure(self) -> Remedy:
+        """The remedy without a gain, if that is not surely above 0."""
+        if self.gain is None:
+            return self
+        low, high = (percent(end) for end in self.gain.pair)
+        text = f"no sure gain: {percent(self.gain.value)} [{low}, {high}]"
+        return replace(self, gain=None, measured=text, random_gain=float("nan"))
 
     def with_gain(self, gain: Gain | None) -> Remedy:
         """The remedy with what it is worth."""

@@ -132,8 +132,8 @@ def _remedies(report: AuditReport) -> list[Block]:
     ]
     for rank, one in enumerate(report.remedies, start=1):
         stop = "" if one.title.endswith("…") else "."
-        worth = f"{one.promise}, {one.measured}" if one.measured else one.promise
-        code.append(f"**{rank}. {one.title[0].upper()}{one.title[1:]}{stop}** {one.why} ({worth}.)")
+        worth = f"{one.promise}, {one.measured}" if one.gain is not None else one.promise
+        code.append(f"**{rank}. {one.title[0].upper()}{one.title[1:]}{stop}** {one.why} ({worth})")
         if one.snippet:
             code.append(Code(one.snippet))
     titles = Bullets([f"{one.title} ({one.promise})" for one in report.remedies], numbered=True)
