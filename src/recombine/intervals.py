@@ -272,10 +272,15 @@ class Resampler:
         )
 
     def estimate(
-        self, value: float, draws: Float[np.ndarray, " resamples"], groups: Sequence[int]
+        self,
+        value: float,
+        draws: Float[np.ndarray, " resamples"],
+        groups: Sequence[int],
+        *,
+        skewed: bool = False,
     ) -> Estimate:
-        """The value with its interval; `groups` are those that were resampled."""
-        return resampled_estimate(value, draws, min(self.groups[group] for group in groups))
+        """The value with its interval; `groups` are those that were resampled, for `skewed` see below."""
+        return resampled_estimate(value, draws, min(self.groups[group] for group in groups), skewed=skewed)
 
 
 def resample_counts(rng: np.random.Generator, n: int, draws: int) -> np.ndarray:
@@ -307,15 +312,21 @@ def percentile_interval(draws: ArrayLike, *, level: float = LEVEL) -> tuple[floa
     return float(low), float(high)
 
 
-def resampled_estimate(value: float, draws: Float[np.ndarray, " resamples"], n: int) -> Estimate:
+def resampled_estimate(
+    value: float, draws: Float[np.ndarray, " resamples"], n: int, *, skewed: bool = False
+) -> Estimate:
     """A value with the widened percentile interval of its resamples from n cells; without one for fewer than two.
 
     A percentile interval of few cells is too narrow. It is widened about the value by `t / z * sqrt(n / (n - 1))`, the
-    correction that is exact for means of normal values (Hesterberg 2015, doi:10.1080/00031305.2015.1089789). It also
-    corrects only a third of the skewness of a mean: the studentised interval is longer on one side by
-    `skewness / 6 * (2 z^2 + 1)`, this one by `skewness / 6 * (z^2 - 1)` (Hall 1992, The Bootstrap and Edgeworth
-    Expansion, 3.5). So the longer side grows by what is missing; the shorter side stays, which is cautious. Errors that
-    are rare and large need more cells all the same: of ten cells, most samples do not contain one.
+    correction that is exact for means of normal values (Hesterberg 2015, doi:10.1080/00031305.2015.1089789).
+
+    **Arguments:**
+
+    - `skewed`: for means of errors, most of which are small and some large. A percentile interval corrects only a third
+        of the skewness of a mean: the studentised interval is longer on one side by `skewness / 6 * (2 z^2 + 1)`, this
+        one by `skewness / 6 * (z^2 - 1)` (Hall 1992, The Bootstrap and Edgeworth Expansion, 3.5). So the longer side
+        grows by what is missing; the shorter side stays, which is cautious. Errors that are rare and large need more
+        cells all the same: most samples of ten cells do not contain one.
 
     ```python
     >>> import numpy as np
@@ -336,10 +347,10 @@ def resampled_estimate(value: float, draws: Float[np.ndarray, " resamples"], n: 
     wider = float(stdtrit(n - 1, 1 - tail) / ndtri(1 - tail) * np.sqrt(n / (n - 1)))
     low, high = percentile_interval(finite)
     below, above = max(0.0, value - low), max(0.0, high - value)
-    half, uneven = (below + above) / 2, abs(above - below) / 2
-    z = float(ndtri(1 - tail))
-    longer = half + min(uneven * (2 * z**2 + 1) / (z**2 - 1), 2 * half)
-    below, above = (below, longer) if above > below else (longer, above)
+    if skewed:
+        half, uneven, z = (below + above) / 2, abs(above - below) / 2, float(ndtri(1 - tail))
+        longer = half + min(uneven * (2 * z**2 + 1) / (z**2 - 1), 2 * half)
+        below, above = (below, longer) if above > below else (longer, above)
     return Estimate(value, value - wider * below, value + wider * above)
 
 

@@ -170,7 +170,9 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
         if not len(errors[group]):
             return UNKNOWN
         value = mean(group, errors[group])
-        return _possible(sampler.estimate(value, draws(group, errors[group]), [group]), cells.kind)
+        return _possible(
+            sampler.estimate(value, draws(group, errors[group]), [group], skewed=True), cells.kind
+        )
 
     def over_all(values: list[np.ndarray]) -> float:
         return float(np.average(np.concatenate(values), weights=np.concatenate(weights))) if some else np.nan
@@ -180,10 +182,10 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
         left, left_draws = _honest(mean(0, excess[0]), cells), _honest(draws(0, excess[0]), cells)
         constant = mean(0, learnable[0])
         skill = sampler.estimate(
-            float(_over(constant - left, constant)), _over(constant - left_draws, constant), [0]
+            float(_over(constant - left, constant)), _over(constant - left_draws, constant), [0], skewed=True
         )
     if len(outside):
-        beyond = sampler.estimate(mean(1, excess[1]), draws(1, excess[1]), [1])
+        beyond = sampler.estimate(mean(1, excess[1]), draws(1, excess[1]), [1], skewed=True)
     if len(inside) and len(outside):
         ratio = sampler.estimate(
             float(_over(mean(1, errors[1]), mean(0, errors[0]))),
@@ -195,6 +197,7 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
             float(_over(scale - mean(1, excess[1]), scale - left)),
             _over(scale - draws(1, excess[1]), scale - left_draws),
             [0, 1],
+            skewed=True,
         )
         bad = by_cell(is_wrong(cells).astype(np.float64))
         wrong = sampler.estimate(

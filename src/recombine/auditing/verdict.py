@@ -110,6 +110,8 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         )
     are = "is" if scores.cells_unseen == 1 else "are"
     few = f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
+    if scores.worse_on_unseen:
+        few += f" Its error there is {_but(scores)}."
     return few + _unlearned(evidence, scores)
 
 
