@@ -17,19 +17,19 @@ from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
 from recombine.auditing.outputs import Outputs, measured_by
-from recombine.auditing.part_scores import score_parts
+from recombine.auditing.probabilities.score_measures import is_ranked, measure_scores
+from recombine.auditing.probabilities.top_k import TopK, checked_ranks
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.refits import Refits, refit_models
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
-from recombine.auditing.row_scores import NO_FORECAST, without_outputs
 from recombine.auditing.rules import RULES
 from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
-from recombine.auditing.score_measures import is_ranked, measure_scores
 from recombine.auditing.scores import score
 from recombine.auditing.split_forecast import SplitForecast, forecast
-from recombine.auditing.text_reading import TextReading, read_text, text_scoring
-from recombine.auditing.top_k import TopK, checked_ranks
+from recombine.auditing.text.part_scores import score_parts
+from recombine.auditing.text.row_scores import NO_FORECAST, without_outputs
+from recombine.auditing.text.text_reading import TextReading, read_text, text_scoring
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.data.text import TextScoring

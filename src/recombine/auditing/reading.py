@@ -12,7 +12,7 @@ import polars as pl
 from jaxtyping import Float
 
 from recombine.auditing.error_measure import MEASURES
-from recombine.auditing.score_measures import ranked_lists
+from recombine.auditing.probabilities.score_measures import ranked_lists
 from recombine.data.argument_types import check_choice, check_count, check_progress, is_count, shown
 from recombine.data.array_files import read_arrays
 from recombine.data.arrays import as_array

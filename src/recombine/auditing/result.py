@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from recombine._version import __version__
-from recombine.auditing.calibration import Calibration
 from recombine.auditing.cells import Cells
 from recombine.auditing.conditions import Condition
 from recombine.auditing.export import report_metrics
@@ -28,14 +27,15 @@ from recombine.auditing.gate import (
 from recombine.auditing.internals.layer_measures import Layers
 from recombine.auditing.output_scores import OutputScores
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.part_scores import PartScores
+from recombine.auditing.probabilities.calibration import Calibration
+from recombine.auditing.probabilities.top_k import TopK
 from recombine.auditing.refits import Refits
 from recombine.auditing.remedies import Remedy
 from recombine.auditing.rules import Failure, RuleResult
 from recombine.auditing.scores import Scores
 from recombine.auditing.split_forecast import SplitForecast
-from recombine.auditing.text_reading import TextReading
-from recombine.auditing.top_k import TopK
+from recombine.auditing.text.part_scores import PartScores
+from recombine.auditing.text.text_reading import TextReading
 from recombine.auditing.units import Units
 from recombine.errors import InputError
 from recombine.intervals import Estimate

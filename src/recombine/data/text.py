@@ -96,8 +96,8 @@ class TextScoring:
     - `synonyms`: words or phrases that stand for others, such as `{"crimson": "red", "sphere": "ball"}`. Chains are
         followed to their end.
     - `match`: `"exact"`: the answer is the target, in that form. `"contains"`: it names the target, see
-        `recombine.auditing.phrases`. Or a function of the target and the answer, both as they were written, that gives
-        a score from 0 (wrong) to 1 (right).
+        `recombine.auditing.text.phrases`. Or a function of the target and the answer, both as they were written, that
+        gives a score from 0 (wrong) to 1 (right).
 
     ```python
     >>> from recombine.data import TextScoring

@@ -9,7 +9,7 @@ from tests.auditing.gate.tables import COLOUR, SEEN, TRUTH, A, B, audited
 
 from recombine import InputError, audit
 from recombine.auditing import AuditComparison, AuditReport
-from recombine.auditing.paired_difference import paired_difference
+from recombine.auditing.comparison.paired_difference import paired_difference
 from recombine.intervals import Resampler
 
 LABEL = np.where((A + B) % 2, "odd", "even")

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from recombine._version import __version__
 from recombine.auditing.comparison.changed_cells import ChangedCells
 from recombine.auditing.comparison.comparison_verdict import comparison_verdict
+from recombine.auditing.comparison.paired_difference import PairedDifference
 from recombine.auditing.gate import (
     COMPARISON_FORMAT,
     GateResult,
@@ -22,7 +23,6 @@ from recombine.auditing.gate import (
     read_baseline,
     summary_line,
 )
-from recombine.auditing.paired_difference import PairedDifference
 from recombine.errors import InputError
 from recombine.intervals import Estimate
 from recombine.report import Document, Report, plain_level

@@ -12,7 +12,7 @@ from recombine.report import number
 
 if TYPE_CHECKING:
     from recombine.auditing.comparison.comparison import AuditComparison, ModelPair
-    from recombine.auditing.paired_difference import PairedDifference
+    from recombine.auditing.comparison.paired_difference import PairedDifference
 
 
 def comparison_verdict(comparison: AuditComparison) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison.changed_cells import changed_cells
 from recombine.auditing.comparison.comparison import AuditComparison, ModelPair
+from recombine.auditing.comparison.paired_difference import paired_difference
 from recombine.auditing.gate.stored_cells import outputs_judged
 from recombine.auditing.output_scores import some_outputs
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.paired_difference import paired_difference
 from recombine.auditing.thresholds import RESAMPLES
 from recombine.intervals import UNKNOWN, Estimate, Resampler
 from recombine.report import count

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.auditing.findings import FINDINGS
-from recombine.auditing.gate.baseline import Baseline, read_baseline, read_estimate, read_number
-from recombine.auditing.gate.quantities import output_title
-from recombine.auditing.gate.stored_cells import StoredCells, outputs_judged, read_cells
-from recombine.auditing.paired_difference import (
+from recombine.auditing.comparison.paired_difference import (
     PairedDifference,
     change_sentence,
     paired_difference,
     unpaired_difference,
 )
+from recombine.auditing.findings import FINDINGS
+from recombine.auditing.gate.baseline import Baseline, read_baseline, read_estimate, read_number
+from recombine.auditing.gate.quantities import output_title
+from recombine.auditing.gate.stored_cells import StoredCells, outputs_judged, read_cells
 from recombine.auditing.thresholds import RESAMPLES
 from recombine.auditing.wrong_cells import is_wrong
 from recombine.errors import InputError

@@ -24,8 +24,8 @@ from recombine.report import (
 )
 
 if TYPE_CHECKING:
+    from recombine.auditing.comparison.paired_difference import PairedDifference
     from recombine.auditing.gate import BaselineChange, GateResult
-    from recombine.auditing.paired_difference import PairedDifference
     from recombine.auditing.result import AuditReport
     from recombine.report.document import Tone
 

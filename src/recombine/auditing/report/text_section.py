@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.auditing.text_labels import excerpt
+from recombine.auditing.text.text_labels import excerpt
 from recombine.auditing.thresholds import MAX_LISTED_CELLS
 from recombine.report import Block, Column, Fact, Row, Table, bracket, number, percent
 
 if TYPE_CHECKING:
-    from recombine.auditing.part_scores import PartScore
     from recombine.auditing.result import AuditReport
+    from recombine.auditing.text.part_scores import PartScore
 
 
 def part_facts(report: AuditReport) -> Iterator[Fact]:

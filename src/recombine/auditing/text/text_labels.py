@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from recombine.auditing.phrases import Phrases
+from recombine.auditing.text.phrases import Phrases
 from recombine.data.limits import MAX_CLASSES
 from recombine.data.text import ARTICLES, TextScoring
 from recombine.errors import InputError
@@ -48,7 +48,7 @@ def text_labels(
     to the class "(other)", as does an empty one.
 
     ```python
-    >>> from recombine.auditing.text_labels import text_labels
+    >>> from recombine.auditing.text.text_labels import text_labels
     >>> from recombine.data import TextScoring
     >>> labels = text_labels(["red cube", "Red cube", "blue ball"], ["A red cube.", "no idea", None], TextScoring())
     >>> labels.targets, labels.predictions
@@ -137,7 +137,7 @@ def excerpt(text: str) -> str:
     """A text between quotation marks, on one line, without invisible characters, and not longer than a line.
 
     ```python
-    >>> from recombine.auditing.text_labels import excerpt
+    >>> from recombine.auditing.text.text_labels import excerpt
     >>> excerpt("a **red**\\n cube")
     "'a red cube'"
 

@@ -18,7 +18,7 @@ from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.error_measure import ABSOLUTE
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.scores import Scores
-from recombine.auditing.text_labels import excerpt
+from recombine.auditing.text.text_labels import excerpt
 from recombine.errors import InputError
 from recombine.intervals import Resampler
 
@@ -92,7 +92,7 @@ def score_rows(
 
     ```python
     >>> import numpy as np
-    >>> from recombine.auditing.row_scores import score_rows
+    >>> from recombine.auditing.text.row_scores import score_rows
     >>> share = lambda target, answer: len(set(target) & set(answer)) / len(set(target))
     >>> score_rows(share, ["ab", "cd", None], ["a", None, "x"], np.array([True, True, False])).scores.tolist()
     [0.5, 0.0, 0.0]

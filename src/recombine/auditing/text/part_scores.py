@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.counted_rows import CountedRows
-from recombine.auditing.phrases import Phrases, words_and_breaks
+from recombine.auditing.probabilities.counted_rows import CountedRows
+from recombine.auditing.text.phrases import Phrases, words_and_breaks
 from recombine.auditing.thresholds import PART_RIGHT
 from recombine.data.argument_types import shown
 from recombine.data.levels import MISSING
@@ -114,7 +114,7 @@ def read_parts(
         called what they are), to a word for each level in order, or to a mapping from levels to words.
 
     ```python
-    >>> from recombine.auditing.part_scores import read_parts
+    >>> from recombine.auditing.text.part_scores import read_parts
     >>> from recombine.data import TextScoring
     >>> from recombine.spaces.observations import observe
     >>> table = observe(factors={"colour": ["red", "blue"] * 2, "size": [1, 1, 2, 2]}, seen=[1, 1, 1, 0])

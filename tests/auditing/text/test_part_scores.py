@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from tests.auditing.test_free_text import COLOURS, SETTINGS, scenes, sentences, targets
+from tests.auditing.text.test_free_text import COLOURS, SETTINGS, scenes, sentences, targets
 
 from recombine import InputError, audit
 from recombine.auditing import TextScoring
 from recombine.auditing.cells import gather
-from recombine.auditing.part_scores import NONE_NAMED, SEVERAL_NAMED, read_parts, score_parts
-from recombine.auditing.text_reading import read_text
+from recombine.auditing.text.part_scores import NONE_NAMED, SEVERAL_NAMED, read_parts, score_parts
+from recombine.auditing.text.text_reading import read_text
 from recombine.spaces.observations import observe
 
 PARTS = ["colour", "shape"]

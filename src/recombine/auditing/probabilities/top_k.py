@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Int
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.counted_rows import CountedRows
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.probabilities.counted_rows import CountedRows
 from recombine.data.argument_types import is_count, shown
 from recombine.errors import InputError
 from recombine.intervals import Estimate

@@ -97,7 +97,7 @@ def paired_difference(
 
     ```python
     >>> import numpy as np
-    >>> from recombine.auditing.paired_difference import paired_difference
+    >>> from recombine.auditing.comparison.paired_difference import paired_difference
     >>> from recombine.intervals import Resampler
     >>> before, after = np.ones(20), np.r_[np.zeros(4), np.ones(16)]
     >>> few = paired_difference(before, after, sampler=Resampler((20,)), group=0, scale=1.0)
@@ -133,7 +133,7 @@ def change_sentence(unseen: PairedDifference, seen: PairedDifference) -> str:
     """What changed since a baseline, in a sentence without its subject.
 
     ```python
-    >>> from recombine.auditing.paired_difference import PairedDifference, change_sentence
+    >>> from recombine.auditing.comparison.paired_difference import PairedDifference, change_sentence
     >>> from recombine.intervals import Estimate
     >>> rise = PairedDifference(0.1, 0.3, Estimate(0.2, 0.1, 0.3), 18)
     >>> change_sentence(rise, PairedDifference(0.0, 0.0, Estimate(0.0, 0.0, 0.0), 18))

@@ -89,7 +89,7 @@ def class_scores(prediction: np.ndarray, outputs: Outputs) -> ClassScores | None
 
     ```python
     >>> import numpy as np
-    >>> from recombine.auditing.class_scores import class_scores
+    >>> from recombine.auditing.probabilities.class_scores import class_scores
     >>> from recombine.auditing.output_reading import read_outputs
     >>> scores = np.array([[0.2, 0.8], [0.6, 0.4]])
     >>> found = class_scores(scores, read_outputs(np.array(["cat", "dog"]), scores))

@@ -50,7 +50,7 @@ class Phrases:
     - `texts`: what an answer may call each of several things, by name.
 
     ```python
-    >>> from recombine.auditing.phrases import Phrases
+    >>> from recombine.auditing.text.phrases import Phrases
     >>> from recombine.data import TextScoring
     >>> shapes = Phrases(TextScoring(), {"cube": ["cube", "box"], "ball": ["ball"]})
     >>> sorted(shapes.named("Not a ball, but a box."))

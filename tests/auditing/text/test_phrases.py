@@ -3,7 +3,7 @@
 import pytest
 
 from recombine import InputError
-from recombine.auditing.phrases import Phrases
+from recombine.auditing.text.phrases import Phrases
 from recombine.data.text import TextScoring
 
 CLASSES = {name: [name] for name in ("red cube", "blue ball", "cube", "Paris, France", "no. 5")}

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from recombine import InputError, audit
-from recombine.auditing.class_scores import ClassScores, class_scores
 from recombine.auditing.output_reading import read_outputs
-from recombine.auditing.score_measures import ranked_lists
+from recombine.auditing.probabilities.class_scores import ClassScores, class_scores
+from recombine.auditing.probabilities.score_measures import ranked_lists
 from recombine.cli import app
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.auditing.cells import Cells
-from recombine.auditing.class_scores import ClassScores
-from recombine.auditing.counted_rows import CountedRows
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.probabilities.class_scores import ClassScores
+from recombine.auditing.probabilities.counted_rows import CountedRows
 from recombine.auditing.thresholds import CALIBRATION_BINS, CALIBRATION_DRAWS, MIN_BIN_ROWS
 from recombine.intervals import Estimate, Resampler
 from recombine.report import percent, plain_number

@@ -11,9 +11,9 @@ import numpy as np
 
 from recombine.auditing.label_reading import read_labels
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.part_scores import PartAnswers, read_parts
-from recombine.auditing.row_scores import RowScores, commonest_target, score_rows
-from recombine.auditing.text_labels import OTHER, normalisation_sentence, text_labels, unmatched_note
+from recombine.auditing.text.part_scores import PartAnswers, read_parts
+from recombine.auditing.text.row_scores import RowScores, commonest_target, score_rows
+from recombine.auditing.text.text_labels import OTHER, normalisation_sentence, text_labels, unmatched_note
 from recombine.data.argument_types import shown
 from recombine.data.limits import MAX_CLASSES
 from recombine.data.text import TextScoring, as_texts
@@ -64,7 +64,7 @@ def read_text(
 
     - `targets`: the right text of every row. Without it, an answer is right if all `parts` are.
     - `predictions`: the answers.
-    - `parts`: as `recombine.auditing.part_scores.read_parts` takes them.
+    - `parts`: as `recombine.auditing.text.part_scores.read_parts` takes them.
     """
     answers = as_texts("prediction", predictions)
     targets = None if targets is None else as_texts("target", targets)

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from jaxtyping import Int
 
-from recombine.auditing.calibration import Calibration, calibrate
 from recombine.auditing.cells import Cells
-from recombine.auditing.class_scores import class_scores
 from recombine.auditing.label_reading import label_name
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.top_k import TopK, top_k_accuracy
+from recombine.auditing.probabilities.calibration import Calibration, calibrate
+from recombine.auditing.probabilities.class_scores import class_scores
+from recombine.auditing.probabilities.top_k import TopK, top_k_accuracy
 from recombine.errors import InputError
 from recombine.spaces.observations import Observations
 
@@ -28,7 +28,7 @@ def ranked_lists(field: str, values: Any) -> np.ndarray | None:
     Lists of numbers are scores or quantities, so only lists with text are ranked labels.
 
     ```python
-    >>> from recombine.auditing.score_measures import ranked_lists
+    >>> from recombine.auditing.probabilities.score_measures import ranked_lists
     >>> ranked_lists("prediction", [["cat", "dog"], ["fox"]]).tolist()
     [['cat', 'dog'], ['fox', None]]
 

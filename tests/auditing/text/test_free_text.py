@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from recombine import InputError, audit
 from recombine.auditing import TextScoring
-from recombine.auditing.row_scores import NEED_OUTPUTS
-from recombine.auditing.text_labels import OTHER, excerpt, text_labels
+from recombine.auditing.text.row_scores import NEED_OUTPUTS
+from recombine.auditing.text.text_labels import OTHER, excerpt, text_labels
 from recombine.cli import app
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COLOURS = ("red", "blue", "green", "grey", "pink")
 SHAPES = ("cube", "ball", "cone", "ring", "star")
 

@@ -1,0 +1,1 @@
+"""Scores of classes: their calibration, and how often the target is among the first classes."""
