@@ -15,7 +15,7 @@ from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
 from recombine.auditing.output_reading import read_outputs
-from recombine.auditing.output_scores import OutputScores, score_outputs, some_outputs
+from recombine.auditing.output_scores import OutputScores, on_one_scale, score_outputs, some_outputs
 from recombine.auditing.outputs import Outputs, measured_by
 from recombine.auditing.probabilities.score_measures import is_ranked, measure_scores
 from recombine.auditing.probabilities.top_k import TopK, checked_ranks
@@ -212,7 +212,7 @@ def audit(
             unconverted = score(gather(data.table, measured_by(raw, metric), weigh), seed=seed)
             as_given = (unconverted.seen, unconverted.unseen)
             notes.append(f"predictions are {units} and were converted to the units of the targets")
-        outputs = measured_by(outputs, metric)
+        outputs = on_one_scale(measured_by(outputs, metric))
         notes += outputs.notes
         if data.prediction is not None and model is not None:
             notes.append(
@@ -232,8 +232,8 @@ def audit(
         assert predictions is not None
         calibration, top = measure_scores(data.table, cells, outputs, predictions, ranks, seed=seed)
         by_output = score_outputs(data, outputs, weigh, seed=seed)
-        if by_output.only_some_fail:
-            outputs = some_outputs(outputs, by_output.failing)
+        if not by_output.all_compose:
+            outputs = some_outputs(outputs, by_output.judged)
             cells = gather(data.table, outputs, weigh)
         if by_row is None:
             refits = refit_models(cells, data.table.space.names, seed=seed)

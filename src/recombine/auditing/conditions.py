@@ -18,8 +18,8 @@ from jaxtyping import Bool, Int
 from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.thresholds import (
     MAX_CONDITION_LEVELS,
-    MAX_CONDITIONS,
     MAX_P_VALUE_OF_CONDITION,
+    MAX_SHOWN_CONDITIONS,
     MIN_CONDITION_CELLS,
     SAME_CONDITION,
     STRONG_CONDITION,
@@ -63,8 +63,13 @@ class Condition:
     @property
     def sentence(self) -> str:
         """The shares in words."""
+        what = (
+            "unseen cells (their rows with each value by themselves)"
+            if self.kind == "slice"
+            else "unseen cells"
+        )
         return (
-            f"{percent(self.wrong)} of the unseen cells are wrong where {self.text}, {percent(self.wrong_elsewhere)} "
+            f"{percent(self.wrong)} of the {what} are wrong where {self.text}, {percent(self.wrong_elsewhere)} "
             "elsewhere"
         )
 
@@ -118,7 +123,7 @@ def separating_conditions(
     chosen: list[Condition] = []
     for one in sorted(tested, key=lambda one: (one.p_value, -abs(one.lift.value))):
         new = not any(_same(one, other, len(index)) for other in chosen)
-        if one.p_value <= MAX_P_VALUE_OF_CONDITION and new and len(chosen) < MAX_CONDITIONS:
+        if one.p_value <= MAX_P_VALUE_OF_CONDITION and new and len(chosen) < MAX_SHOWN_CONDITIONS:
             chosen.append(one)
     return tuple(chosen)
 
@@ -200,8 +205,8 @@ def _of_slices(cells: Cells, index: np.ndarray, slices: Mapping[str, np.ndarray]
 
 
 def _bound(cells: Cells) -> float:
-    """The error from which on some rows of a cell are wrong: the smallest of a cell that is."""
-    if cells.kind == "classification":
+    """The error above which some rows of a cell are wrong: the largest of a cell that is right."""
+    if cells.measured.outputs.measure.name == "labels":
         return 0.5
     wrong = is_wrong(cells)
     right = cells.known & ~wrong
@@ -233,6 +238,16 @@ def _tested(one: _Candidate, tried: int) -> Condition:
 
 def _same(one: Condition, other: Condition, count: int) -> bool:
     """Whether two conditions are true of nearly the same cells, or one is true where the other is not."""
+    if "slice" in (one.kind, other.kind):  # true of rows rather than cells; of two values one is enough
+        return (
+            one.kind == other.kind
+            and one.text.split(" is ")[0] == other.text.split(" is ")[0]
+            and (
+                one.cells,
+                one.others,
+            )
+            == (other.others, other.cells)
+        )
     common = len(np.intersect1d(one.index, other.index))
     either = len(one.index) + len(other.index) - common
     opposite = (either - common) / max(1, count)

@@ -91,7 +91,8 @@ def _knows_rows(
     several = fresh & (np.bincount(cell_index[fresh], minlength=int(cell_index.max()) + 1)[cell_index] > 1)
     wrong = float(np.mean(answers[several] != labels[several]))
     own, _ = _disagreement(labels, labels, cell_index, fresh)
-    return elsewhere - wrong > KNOWN_DISAGREEMENT * own
+    luck = 2 * np.sqrt(own * (1 - own) / max(1, int(several.sum())))  # two standard errors
+    return bool(elsewhere - wrong > max(KNOWN_DISAGREEMENT * own, luck))
 
 
 def voted(

@@ -90,7 +90,7 @@ def _number(one: Any) -> Any:
 
 def _is_score(prediction: np.ndarray, levels: Sequence[Any]) -> bool:
     """Whether one number a row is a score of the second of two classes, rather than a label."""
-    labels = [float(one) for one in levels if isinstance(one, int | float)]
+    labels = [float(one) for one in levels if isinstance(one, int | float) and abs(one) < 2**63]
     return len(levels) == 2 and prediction.dtype.kind == "f" and not np.isin(prediction, labels).all()
 
 

@@ -12,7 +12,7 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.reading import AuditInputs
 from recombine.auditing.refits import refit_models
 from recombine.auditing.scores import Scores, score
-from recombine.auditing.thresholds import MIN_IMAGE_OUTPUTS
+from recombine.auditing.thresholds import MIN_IMAGE_OUTPUTS, OTHER_SCALE
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +37,30 @@ class OutputScores:
         )
 
     @property
-    def only_some_fail(self) -> bool:
-        """Whether the model fails in some outputs, but not in all."""
-        return 0 < len(self.failing) < len(self.scores)
+    def judged(self) -> tuple[int, ...]:
+        """The outputs that the verdict is about: the failing ones, else the undecided ones, else all."""
+        undecided = tuple(number for number, one in enumerate(self.scores) if one.composes is None)
+        return self.failing or undecided or tuple(range(len(self.scores)))
+
+    @property
+    def only_some(self) -> bool:
+        """Whether the verdict is about some of the outputs."""
+        return len(self.judged) < len(self.scores)
+
+    @property
+    def all_compose(self) -> bool:
+        """Whether every output composes, so that their scales hide nothing."""
+        return all(one.composes for one in self.scores)
 
     @property
     def sentence(self) -> str:
         """Which outputs the verdict is about; empty if about all."""
-        if not self.only_some_fail:
+        if not self.only_some:
             return ""
-        failing = ", ".join(self.names[number] for number in self.failing)
-        rest = [one for number, one in enumerate(self.scores) if number not in self.failing]
+        judged = ", ".join(self.names[number] for number in self.judged)
+        rest = [one for number, one in enumerate(self.scores) if number not in self.judged]
         well = "in the others it composes" if all(one.composes for one in rest) else "not about the others"
-        return f"This is about {failing} ({len(self.failing)} of {len(self.names)} outputs); {well}."
+        return f"This is about {judged} ({len(self.judged)} of {len(self.names)} outputs); {well}."
 
 
 def score_outputs(
@@ -78,4 +89,26 @@ def some_outputs(outputs: Outputs, chosen: Sequence[int]) -> Outputs:
         spread = targets[outputs.known].std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
         targets, predictions = targets / scale, predictions / scale
+        measure = outputs.measure
+        title = f"{measure.title}, in units of each output's standard deviation"
+        outputs = replace(outputs, chosen_measure=replace(measure, title=title))
     return replace(outputs, targets=targets, predictions=predictions, shape=(len(index),))
+
+
+def on_one_scale(outputs: Outputs) -> Outputs:
+    """Long vectors whose outputs have very different scales, in units of their standard deviations; others unchanged.
+
+    Up to 15 outputs are scored one by one. More are usually pixels, which share a scale.
+    """
+    count = outputs.targets.shape[1]
+    if outputs.kind == "classification" or count < MIN_IMAGE_OUTPUTS or len(outputs.shape) != 1:
+        return outputs
+    if outputs.measure.name == "function" or not outputs.known.any():
+        return outputs
+    spread = outputs.targets[outputs.known].std(axis=0)
+    varied = spread[spread > 0]
+    if not len(varied) or varied.max() <= OTHER_SCALE * np.median(varied):
+        return outputs
+    scaled = some_outputs(outputs, range(count))
+    note = "outputs have very different scales and were divided by their standard deviations"
+    return replace(scaled, shape=outputs.shape, notes=(*outputs.notes, note))

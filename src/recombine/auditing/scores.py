@@ -103,8 +103,9 @@ class Scores:
         """
         if self.replicated or not self.unseen.value > 0:
             return False
-        noise = min(one.high for one in self.ceiling)
-        return bool(self.unseen.value <= MOST_NOISE * self.constant and self.unseen.value <= noise)
+        measured = [one.high for one in self.ceiling if np.isfinite(one.high)]  # none: nobody knows
+        plausible = self.unseen.value <= MOST_NOISE * self.constant
+        return bool(plausible and self.unseen.low <= min(measured, default=np.inf))
 
     @property
     def mostly_right(self) -> bool:
@@ -170,9 +171,7 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
         if not len(errors[group]):
             return UNKNOWN
         value = mean(group, errors[group])
-        return _possible(
-            sampler.estimate(value, draws(group, errors[group]), [group], skewed=True), cells.kind
-        )
+        return _possible(sampler.estimate(value, draws(group, errors[group]), [group], skewed=True), cells)
 
     def over_all(values: list[np.ndarray]) -> float:
         return float(np.average(np.concatenate(values), weights=np.concatenate(weights))) if some else np.nan
@@ -199,7 +198,7 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
             [0, 1],
             skewed=True,
         )
-        bad = by_cell(is_wrong(cells).astype(np.float64))
+        bad = [is_wrong(cells)[group].astype(np.float64) for group in groups]
         wrong = sampler.estimate(
             mean(1, bad[1]) - mean(0, bad[0]), draws(1, bad[1]) - draws(0, bad[0]), [0, 1]
         )
@@ -270,12 +269,14 @@ def _unjudged(cells: Cells) -> str:
         return "no unseen cell has a target"
     if not cells.error_of_constant[cells.inside].any():
         return "all seen cells have the same target, so there is nothing to learn from them"
+    if not cells.excess_of_constant[cells.inside].mean() > 0:
+        return "seen targets differ between cells no more than within them, so there is nothing to learn from cells"
     return ""
 
 
-def _possible(one: Estimate, kind: str) -> Estimate:
+def _possible(one: Estimate, cells: Cells) -> Estimate:
     """An interval clipped to the range of errors."""
-    largest = 1.0 if kind == "classification" else np.inf
+    largest = 1.0 if cells.measured.outputs.measure.name == "labels" else np.inf
     return Estimate(one.value, float(np.clip(one.low, 0.0, largest)), float(np.clip(one.high, 0.0, largest)))
 
 

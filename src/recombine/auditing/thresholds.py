@@ -95,6 +95,8 @@ NOT_SHRUNKEN = 0.9
 """Predictions with a slope on the targets of at least this, relative to seen cells, are not shrunken,"""
 REVERSED_SLOPE = -0.1
 """and those with a slope below this are reversed, which is not a leak either."""
+OTHER_SCALE = 30.0
+"""Outputs of a long vector are not pixels if the standard deviation of one is this many times the median one."""
 MIN_IMAGE_OUTPUTS = 16
 """With fewer outputs than this, a sum of images cannot be distinguished from other vectors."""
 MOSTLY_WRONG_LABELS = 0.8
@@ -150,7 +152,7 @@ MIN_CONDITION_CELLS = 3
 """A condition is true of at least this many unseen cells, and not true of as many."""
 MAX_P_VALUE_OF_CONDITION = 0.05
 """Conditions are reported up to this p-value, corrected for the number of conditions,"""
-MAX_CONDITIONS = 6
+MAX_SHOWN_CONDITIONS = 6
 """at most so many,"""
 SAME_CONDITION = 0.9
 """and not those that are true of (or of all but) nearly the same cells as a stronger one."""
@@ -291,7 +293,7 @@ MIN_IMAGE_SIDE = 4
 
 # ---- gates, baselines and several models -----------------------------------------------------------------------------
 
-MAX_CONDITIONS, MAX_CONDITION_LENGTH = 100, 10_000
+MAX_GATE_CONDITIONS, MAX_CONDITION_LENGTH = 100, 10_000
 """Conditions of a gate, and characters of all of them."""
 MAX_STORED_CELLS = 20_000
 """Cells whose errors are written to JSON, so that a later audit can be compared cell by cell; of more, none are."""

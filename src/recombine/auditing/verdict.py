@@ -14,12 +14,13 @@ from recombine.auditing.scores import Scores
 from recombine.auditing.thresholds import (
     EXPLAINS,
     MAX_P_VALUE,
+    MIN_UNSEEN_CELLS,
     MOSTLY_RIGHT,
     PARTIAL_SHARE,
     UNLEARNED,
 )
 from recombine.auditing.units import Units
-from recombine.report import count, number, percent
+from recombine.report import count, number, percent, points
 
 
 def verdict(evidence: AuditEvidence, findings: Mapping[str, Finding], units: Units | None = None) -> str:
@@ -54,7 +55,7 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             "Undecided: the model mistakes the same labels for others on seen and unseen combinations; whether it "
             f"composes {names} cannot be judged before that is fixed."
         )
-    if (scores.learned_nothing and cause is None) or rule == "constant":
+    if (scores.learned_nothing and cause is None) or (rule == "constant" and not scores.knows_seen):
         return (
             "The model has not learned the task: on seen combinations it removes "
             f"{percent(max(0.0, scores.skill.value))} of a constant's error."
@@ -75,6 +76,10 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             "constant's error is left there."
         )
     cells = count(scores.cells_unseen, "unseen combination")
+    are = "is" if scores.cells_unseen == 1 else "are"
+    strong = next((one for one in evidence.conditions if one.strong), None)
+    if composes is False and strong is not None:
+        return f"The model does not compose {names}: {strong.sentence}."
     if composes is False and not evidence.rules:
         errors = (
             f"{number(scores.unseen.value)} on unseen combinations, {number(scores.seen.value)} on seen ones"
@@ -85,9 +90,8 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         if likely:
             patterns = " or ".join(likely)
             return f"The model does not compose {names}. {cells} cannot show why: possibly {patterns}, or chance."
-        strong = next((one for one in evidence.conditions if one.strong), None)
-        if strong is not None:
-            return f"The model does not compose {names}: {strong.sentence}."
+        if scores.cells_unseen < MIN_UNSEEN_CELLS:
+            return f"The model does not compose {names}; {cells} {are} too few to say why."
         return (
             f"The model does not compose {names}; none of the known patterns (memory, shortcut, superposition, sums of "
             f"effects) explains most of its errors{_closest(failure)}."
@@ -108,8 +112,8 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             f"Undecided: too close to call whether the model composes {names}: its error on unseen combinations is "
             f"{_way(scores)} of the way from a constant's to that on seen ones, where {percent(scores.bar)} is needed."
         )
-    are = "is" if scores.cells_unseen == 1 else "are"
-    few = f"Undecided: {cells} {are} too few, or their errors vary too much, to say if the model composes {names}."
+    vary = "" if scores.cells_unseen == 1 else ", or their errors vary too much,"
+    few = f"Undecided: {cells} {are} too few{vary} to say if the model composes {names}."
     if scores.worse_on_unseen:
         few += f" Its error there is {_but(scores)}."
     return few + _unlearned(evidence, scores)
@@ -148,7 +152,9 @@ def _but(scores: Scores) -> str:
         times = f"{number(scores.ratio.value)} times as large" if scores.seen.value > 0 else "larger"
         remarks.append(f"{times} ({number(scores.unseen.value)} against {number(scores.seen.value)})")
     if scores.wrong.value > MOSTLY_RIGHT:
-        remarks.append(f"{percent(scores.wrong.value)} more of them are wrong than of the seen ones")
+        remarks.append(
+            f"the share of wrong cells is {points(scores.wrong.value)} higher than among seen ones"
+        )
     return " and ".join(remarks)
 
 

@@ -19,7 +19,7 @@ def is_wrong(cells: Cells) -> Bool[np.ndarray, " cells"]:
     Quantities: the error, beyond the noise of its rows, is above that of nearly all seen cells and above a share of a
     constant's error.
     """
-    if cells.kind == "classification":
+    if cells.measured.outputs.measure.name == "labels":
         if cells.label_noise > 0:
             probable = np.nan_to_num((cells.targets * cells.predictions).sum(axis=1), nan=1.0)
             return probable < 1 - WRONG_LABELS

@@ -273,7 +273,9 @@ def _normalised(field: str, series: pl.Series) -> pl.Series:
         return series.cast(pl.String)
     if dtype == pl.Object:
         return _from_list(field, series.to_list())
-    if isinstance(dtype, pl.Categorical | pl.Enum | pl.Decimal | pl.Date | pl.Datetime | pl.Time):
+    if isinstance(dtype, pl.Decimal):
+        return series.cast(pl.Float64)
+    if isinstance(dtype, pl.Categorical | pl.Enum | pl.Date | pl.Datetime | pl.Time):
         return series.cast(pl.String)
     if dtype == pl.String:
         longest = int(series.str.len_chars().max() or 0)  # type: ignore[arg-type]

@@ -50,6 +50,7 @@ from recombine.report.numbers import (
     number_ranges,
     percent,
     plus_minus,
+    points,
     scientific,
 )
 from recombine.report.plain_values import plain_level, plain_number
@@ -113,6 +114,7 @@ __all__ = [
     "plain_number",
     "plus_minus",
     "png_bytes",
+    "points",
     "print_document",
     "print_table",
     "progress",

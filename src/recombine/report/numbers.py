@@ -65,6 +65,19 @@ def percent(fraction: float) -> str:
     return MISSING if not math.isfinite(fraction) else f"{_percentage(round(float(fraction), 12))}%"
 
 
+def points(difference: float) -> str:
+    """A difference of two percentages.
+
+    ```python
+    >>> from recombine.report import points
+    >>> points(0.284)
+    '28 percentage points'
+
+    ```
+    """
+    return f"{percent(difference).removesuffix('%')} percentage points"
+
+
 def count(value: int, noun: str = "") -> str:
     """A number of things, with commas between thousands; with a noun, in the singular or plural.
 

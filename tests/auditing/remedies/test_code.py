@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 from recombine import audit
-from recombine.auditing.remedies import architecture_remedies, data_remedies, training_remedies
+from recombine.auditing.remedies import (
+    architecture_remedies,
+    data_remedies,
+    simple_model_remedies,
+    training_remedies,
+)
 
 FRAMEWORKS = ("torch", "jax", "sklearn", "predictions")
 CODE = {
     name: code
-    for module in (data_remedies, architecture_remedies, training_remedies)
+    for module in (data_remedies, architecture_remedies, simple_model_remedies, training_remedies)
     for name, code in vars(module).items()
     if name.endswith("_code")
 }

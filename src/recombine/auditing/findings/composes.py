@@ -11,7 +11,7 @@ from recombine.auditing.findings.evidence import AuditEvidence
 from recombine.auditing.findings.finding import Finding
 from recombine.auditing.scores import Scores
 from recombine.auditing.thresholds import MIN_UNSEEN_CELLS, NEGLIGIBLE_SHARE
-from recombine.report import number, percent
+from recombine.report import number, percent, points
 
 
 @final
@@ -50,18 +50,18 @@ class ComposesFinding(Finding):
             )
         else:
             constant = f"a constant {number(scores.constant)} over all cells"
-            why = f"{errors}, {constant}.{_noise(scores)} {_conclusion(evidence, scores)}"
+            why = f"{errors}, {constant}.{_noise(evidence, scores)} {_conclusion(evidence, scores)}"
         return cls(evidence.composes, scores.transfer, means, why)
 
 
-def _noise(scores: Scores) -> str:
+def _noise(evidence: AuditEvidence, scores: Scores) -> str:
     """What noise in the targets does to these errors."""
     if scores.label_noise > 0:
         return (
             f" About {percent(scores.label_noise)} of the labels are wrong, since rows of the same cell disagree; what "
             "follows is about errors beyond these."
         )
-    if not scores.replicated and scores.unseen.value > 0:
+    if evidence.may_be_noise:
         what = "wrong labels" if np.isnan(scores.label_noise) else "noise in the targets"
         why = "With this metric" if scores.repeated_rows else "No cell has several rows, so"
         return f" {why} {what} cannot be distinguished from wrong predictions."
@@ -96,4 +96,4 @@ def _wrong(scores: Scores) -> str:
     """How many unseen cells are wrong, if that matters."""
     if not scores.wrong.value > NEGLIGIBLE_SHARE:
         return ""
-    return f" {percent(scores.wrong.value)} more of the unseen cells are wrong than of the seen ones."
+    return f" The share of wrong cells is {points(scores.wrong.value)} higher than among seen ones."

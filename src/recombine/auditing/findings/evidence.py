@@ -205,7 +205,7 @@ class AuditEvidence:
             return None
         best = failure.best(id)
         if best is None:
-            return None if failure.results else False
+            return False
         return False if best.share.high < EXPLAINS else None
 
     def why_not(self, id: str, *, no_rule: str = "It explains nothing about these predictions.") -> str:

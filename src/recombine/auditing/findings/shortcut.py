@@ -35,7 +35,8 @@ class ShortcutFinding(Finding):
         if evidence.cause is not None and evidence.cause.finding == cls.id:
             best = evidence.cause
         if best is None:
-            return cls(holds, UNKNOWN, means, evidence.why_not(cls.id))
+            why = "Predictions depend on all factors that the task needs, or on none."
+            return cls(holds, UNKNOWN, means, evidence.why_not(cls.id, no_rule=why))
         names = [evidence.names[axis] for axis in best.factors]
         of_predictions, of_targets = _explained(evidence, best)
         in_training = _explained_in_training(evidence.cells, best)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from recombine.auditing.findings import FINDINGS
-from recombine.auditing.thresholds import MAX_CONDITION_LENGTH, MAX_CONDITIONS
+from recombine.auditing.thresholds import MAX_CONDITION_LENGTH, MAX_GATE_CONDITIONS
 from recombine.data.argument_types import shown
 from recombine.errors import InputError
 
@@ -139,8 +139,8 @@ gap, transfer, skill, worse, worse-unseen or worse-seen with a number; did you m
     found = tuple(dict.fromkeys(_parse(part, models, strict, field) for part in parts if part))
     if not found:
         raise InputError(field, ", ".join(texts), "at least one condition, such as does-not-compose")
-    if len(found) > MAX_CONDITIONS:
-        raise InputError(field, f"{len(found)} conditions", f"at most {MAX_CONDITIONS}")
+    if len(found) > MAX_GATE_CONDITIONS:
+        raise InputError(field, f"{len(found)} conditions", f"at most {MAX_GATE_CONDITIONS}")
     return found
 
 

@@ -57,9 +57,7 @@ def cells_to_store(report: AuditReport) -> dict[str, Any] | None:
 def outputs_judged(report: AuditReport) -> tuple[str, ...]:
     """The outputs that the errors of cells are about, if there are several quantities."""
     outputs = report.by_output
-    if not outputs.only_some_fail:
-        return outputs.names
-    return tuple(outputs.names[index] for index in outputs.failing)
+    return tuple(outputs.names[index] for index in outputs.judged)
 
 
 def read_cells(field: str, stored: Any, factors: Mapping[str, Any], space: Space) -> StoredCells:

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy import sparse
 
 from recombine.auditing.seen_cells import SeenCells
 
 MAX_PRODUCT_CELLS = 4000
 """Seen cells from which products are fitted; more are sampled."""
+OFFSET_MARGIN = 0.1
+"""How far outside of all values, as a share of their range, offsets start."""
 SWEEPS = 60
 """Rounds of alternating least squares; each solves for the numbers of one factor after the other."""
 CONVERGED = 1e-9
@@ -42,10 +45,14 @@ def product_fit(
         seen = replace(seen, cells=seen.cells[some], values=seen.values[some], rows=seen.rows[some])
     values = seen.values
     scale = np.maximum(np.abs(values).max(axis=0), 1e-300)
+    low, high = (values / scale).min(axis=0), (values / scale).max(axis=0)
+    margin = OFFSET_MARGIN * (high - low)
+    # Products of one sign converge best, so offsets start below and above all values, too.
+    offsets = (None, None, (values / scale).mean(axis=0), low - margin, high + margin)
+    starts = ("means", "ones", "means", "means", "means")
     fits = [
-        _alternate(seen, values / scale, cells, start, with_offset=with_offset)
-        for with_offset in (False, True)
-        for start in ("means", "ones")
+        _alternate(seen, values / scale, cells, start, offset)
+        for start, offset in zip(starts, offsets, strict=True)
     ]
     errors = np.stack([error for error, _ in fits])
     # An offset is one number more, so it has to pay: a thousandth of the variance at least.
@@ -57,11 +64,11 @@ def product_fit(
 
 
 def _alternate(
-    seen: SeenCells, values: np.ndarray, cells: np.ndarray, start: str, *, with_offset: bool
+    seen: SeenCells, values: np.ndarray, cells: np.ndarray, start: str, first_offset: np.ndarray | None
 ) -> tuple[Float[np.ndarray, " outputs"], Float[np.ndarray, "cells outputs"]]:
     """The squared error of every output, and its predictions."""
     outputs = values.shape[1]
-    offset = values.mean(axis=0) if with_offset else np.zeros(outputs)
+    offset = np.zeros(outputs) if first_offset is None else first_offset
     parts = []
     for axis, size in enumerate(seen.sizes):
         parts.append(_start(seen.cells[:, axis], size, values - offset, start, axis))
@@ -80,7 +87,7 @@ def _alternate(
             occurs = (np.bincount(level, minlength=size) > 0)[:, None]
             parts[axis] = np.where(occurs, top / (bottom + ridge), 0.0)
         product = np.prod([part[seen.cells[:, axis]] for axis, part in enumerate(parts)], axis=0)
-        if with_offset:
+        if first_offset is not None:
             offset = (values - product).mean(axis=0)
         error = ((values - offset - product) ** 2).sum(axis=0)
         if (before - error <= CONVERGED * np.maximum(error, 1e-300)).all():
@@ -101,4 +108,6 @@ def _start(level: np.ndarray, size: int, values: np.ndarray, start: str, axis: i
 
 
 def _by_level(values: np.ndarray, level: np.ndarray, size: int) -> np.ndarray:
-    return np.stack([np.bincount(level, weights=column, minlength=size) for column in values.T], axis=1)
+    """Sums over the cells with each level."""
+    count = len(level)
+    return sparse.csr_array((np.ones(count), (level, np.arange(count))), shape=(size, count)) @ values

@@ -79,8 +79,9 @@ class Refits:
         able = [one for one in self.models if np.isfinite(one.held_out.value)]
         if not able:
             return None
-        constant = max(one.held_out.value for one in able)
-        return min(able, key=lambda one: round(one.held_out.value / max(constant, 1e-300), 3))
+        constant = self.named("constant")
+        scale = max(able[0].held_out.value if constant is None else constant.held_out.value, 1e-300)
+        return min(able, key=lambda one: round(one.held_out.value / scale, 3))
 
     def named(self, name: str) -> Refit | None:
         """One model by name."""

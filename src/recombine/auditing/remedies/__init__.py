@@ -73,6 +73,8 @@ def _measured(evidence: AuditEvidence, remedy: Remedy) -> Remedy:
         [table.level_index("cells", name, level) for name, level in one.items()] for one in remedy.cells
     ]
     added = cell_numbers(cells, levels)
+    if len(added) < len(remedy.cells):  # some have no target
+        return remedy
     return remedy.with_gain(gain_of_cells(added, cells, refits, seed=evidence.seed))
 
 

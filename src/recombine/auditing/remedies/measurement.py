@@ -8,7 +8,7 @@ without them, and compared on the cells that stay unseen; as many random cells s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -37,9 +37,14 @@ class Gain:
     random: float = np.nan
 
 
-def gain_of_refit(refit: Refit, cells: Cells, refits: Refits, *, seed: int = 0) -> Gain:
-    """The gain of a simple model on seen cells that were left out, relative to the model's error on unseen cells."""
+def gain_of_refit(refit: Refit, cells: Cells, refits: Refits, *, seed: int = 0) -> Gain | None:
+    """The gain of a simple model on seen cells that were left out, relative to the model's error on unseen cells.
+
+    `None` if hardly any seen cell could be left out, because others lack its levels.
+    """
     known = np.isfinite(refit.held_out_errors)
+    if known.sum() < 2:
+        return None
     left_out, unseen = refit.held_out_errors[known], cells.error[cells.outside]
     index = refits.held_out_cells[known]
     sampler = Resampler((len(left_out), len(unseen)), seed=seed)
@@ -49,7 +54,7 @@ def gain_of_refit(refit: Refit, cells: Cells, refits: Refits, *, seed: int = 0) 
         for group, errors in enumerate((left_out, unseen))
     )
     value = 1 - np.average(left_out, weights=weights[0]) / max(np.average(unseen, weights=weights[1]), 1e-300)
-    share = sampler.estimate(float(value), 1 - _ratio(of_refit, of_model), [0, 1])
+    share = _at_most_all(sampler.estimate(float(value), 1 - _ratio(of_refit, of_model), [0, 1]))
     return Gain(share, "on seen cells left out of the fit, next to your model on unseen cells")
 
 
@@ -79,7 +84,7 @@ def gain_of_cells(
     after = errors_with(added, rest)
     sampler = Resampler((len(rest),), seed=seed)
     draws = 1 - _ratio(sampler.means(0, after), sampler.means(0, before))
-    share = sampler.estimate(1 - float(after.sum() / before.sum()), draws, [0])
+    share = _at_most_all(sampler.estimate(1 - float(after.sum() / before.sum()), draws, [0]))
     rng = np.random.default_rng([seed, 101])
     by_chance = []
     for _ in range(RANDOM_ADDITIONS):
@@ -146,6 +151,11 @@ def cell_numbers(cells: Cells, levels: Sequence[Sequence[int]]) -> Int[np.ndarra
     )
     outside = np.ravel_multi_index(tuple(cells.cells[cells.outside].T), cells.sizes)
     return cells.outside[np.isin(outside, wanted)]
+
+
+def _at_most_all(share: Estimate) -> Estimate:
+    """Nothing removes more than all of an error."""
+    return replace(share, high=min(share.high, 1.0))
 
 
 def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:

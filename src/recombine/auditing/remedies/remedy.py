@@ -42,7 +42,8 @@ class Remedy:
             return self.measured or "not measured here"
         low, high = (percent(end) for end in self.gain.pair)
         chance = "" if self.random_gain != self.random_gain else f"; random cells {percent(self.random_gain)}"
-        return f"error {percent(self.gain.value)} [{low}, {high}] lower{chance}"
+        whose = "error of a simple model that predicts like yours" if self.cells else "error"
+        return f"{whose} {percent(self.gain.value)} [{low}, {high}] lower{chance}"
 
     @property
     def surely_helps(self) -> bool:

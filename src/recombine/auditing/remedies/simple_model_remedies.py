@@ -36,18 +36,17 @@ def simple_model(framework: str, kind: Kind, refit: Refit, error: float) -> Reme
             "one_factor",
             f"let the prediction depend on {factor} alone",
             numbers,
-            one_factor_code(framework),
+            (label_one_factor_code if kind == "classification" else one_factor_code)(framework),
             refit=refit.name,
         )
+    labels = kind == "classification"
     code = {
-        "additive_1": sum_code,
-        "additive_2": pairs_code,
+        "additive_1": score_code if labels else sum_code,
+        "additive_2": pair_score_code if labels else pairs_code,
         "logistic": score_code,
-        "kernel": kernel_code,
-        "nearest_seen_cell": nearest_code,
+        "kernel": label_kernel_code if labels else kernel_code,
+        "nearest_seen_cell": label_nearest_code if labels else nearest_code,
     }[refit.name]
-    if refit.name == "additive_1" and kind == "classification":
-        code = score_code
     return Remedy(f"fit_{refit.name}", titles[refit.name], numbers, code(framework), refit=refit.name)
 
 
@@ -121,8 +120,10 @@ def kernel_code(framework: str) -> str:
 
         saliences = report.refits.predictors["kernel"].saliences  # estimated from the seen cells
         # numbers: (rows, factors), the numbers of the levels of training rows
-        model = KernelRidge(kernel="precomputed", alpha=saliences.noise).fit(saliences.gram(numbers, numbers), y)
-        # predictions for others: model.predict(saliences.gram(others, numbers))
+        mean = y.mean(0)
+        model = KernelRidge(kernel="precomputed", alpha=saliences.noise)
+        model.fit(saliences.gram(numbers, numbers), y - mean)
+        # predictions for others: mean + model.predict(saliences.gram(others, numbers))
         """
     )
 
@@ -131,11 +132,64 @@ def nearest_code(framework: str) -> str:
     """The mean of the nearest seen cells, by the number of levels that differ."""
     return lines(
         """
-        from sklearn.neighbors import RadiusNeighborsRegressor
+        from sklearn.neighbors import KNeighborsRegressor
 
         # numbers: (rows, factors), the numbers of the levels of training rows
-        radius = 1 / numbers.shape[1]  # one factor may differ
-        model = RadiusNeighborsRegressor(radius, metric="hamming").fit(numbers, y)
+        model = KNeighborsRegressor(5, metric="hamming").fit(numbers, y)
+        """
+    )
+
+
+def label_nearest_code(framework: str) -> str:
+    """The commonest label of the nearest seen cells, by the number of levels that differ."""
+    return lines(
+        """
+        from sklearn.neighbors import KNeighborsClassifier
+
+        # numbers: (rows, factors), the numbers of the levels of training rows
+        model = KNeighborsClassifier(5, metric="hamming").fit(numbers, label)
+        """
+    )
+
+
+def label_kernel_code(framework: str) -> str:
+    """A classifier with the saliences that the audit estimated."""
+    return lines(
+        """
+        from sklearn.svm import SVC
+
+        saliences = report.refits.predictors["kernel"].saliences  # estimated from the seen cells
+        # numbers: (rows, factors), the numbers of the levels of training rows
+        model = SVC(kernel="precomputed", C=1 / saliences.noise).fit(saliences.gram(numbers, numbers), label)
+        # labels of others: model.predict(saliences.gram(others, numbers))
+        """
+    )
+
+
+def pair_score_code(framework: str) -> str:
+    """One number per level, pair of levels and class, added up to scores."""
+    return lines(
+        """
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
+
+        # numbers: (rows, factors), the levels of training rows
+        codes, pairs = OneHotEncoder(handle_unknown="ignore"), PolynomialFeatures(2, interaction_only=True)
+        model = make_pipeline(codes, pairs, LogisticRegression(C=100, max_iter=2000)).fit(numbers, label)
+        """
+    )
+
+
+def label_one_factor_code(framework: str) -> str:
+    """The commonest label of every level of one factor."""
+    return lines(
+        """
+        from collections import Counter
+
+        # level: (rows,), the factor's level of training rows
+        pairs = list(zip(level, label))
+        commonest = {one: Counter(y for other, y in pairs if other == one).most_common(1)[0][0] for one in set(level)}
         """
     )
 

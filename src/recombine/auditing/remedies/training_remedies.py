@@ -19,11 +19,14 @@ def train_longer() -> Remedy:
 
 def nothing_known(refit: Refit, constant: float) -> Remedy:
     """For data in which no simple model predicts cells that it was not fitted to."""
+    errors = f"has an error of {number(refit.held_out.value)} on seen cells left out, a constant {number(constant)}"
+    best = (
+        " any better than a constant" if refit.name == "constant" else f": the best ({refit.title}) {errors}"
+    )
     return Remedy(
         "nothing_known",
         "train on the combinations that you need, or on inputs that say more about them",
-        f"No simple model predicts cells that it was not fitted to: the best one ({refit.title}) has an error of "
-        f"{number(refit.held_out.value)} on seen cells that were left out, a constant {number(constant)}.",
+        f"No simple model predicts cells that it was not fitted to{best}.",
         "",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.auditing.report.error_section import error_text
-from recombine.report import Block, Column, Row, Table, number
+from recombine.report import Block, Column, Row, Table, count, number
 
 if TYPE_CHECKING:
     from recombine.auditing.result import AuditReport
@@ -36,7 +36,8 @@ def refit_section(report: AuditReport) -> list[Block]:
         Column("unseen cells", "right"),
     ]
     caption = (
-        "Errors of models fitted to the targets of seen cells alone. Each seen cell was left out once and predicted "
-        "from the others, as unseen cells are from all of them."
+        "Errors of models fitted to the targets of seen cells alone, on "
+        f"{count(len(report.refits.held_out_cells))} seen cells, each left out once and predicted from the others (if these have its levels), and on "
+        f"{count(len(report.refits.unseen_cells))} unseen ones."
     )
     return [f"{text[0].upper()}{text[1:]}.", Table(columns, rows, caption)]

@@ -113,8 +113,7 @@ def _error_figures(report: AuditReport) -> Iterator[Picture]:
         "errors-by-cell",
         figure,
         f"One point per cell (at most {MAX_POINTS} of each kind); the bar is the 95% interval of the mean, as in the "
-        "table. Thin lines are the errors of simple predictors on the unseen cells: one prediction for everything, the "
-        "target of the nearest seen cell, and the best sum of effects of single factors or pairs.",
+        "table. Thin lines are the errors of simple models on the unseen cells (see below).",
         "Errors of seen and unseen cells, with the errors of baselines",
     )
     shape = cells.sizes
@@ -171,7 +170,7 @@ def _map(report: AuditReport, cells: Cells, log: bool) -> Picture:
         },  # there is none where targets overflow
         title="Where the errors are" if len(pairs) == 1 else "Mean error of unseen cells, by pairs of levels",
     )
-    dots = "" if not report.conditions else f" Dots: {report.conditions[0].text}."
+    dots = f" Dots: {report.conditions[0].text}." if _marked(report, pairs) else ""
     one = (
         "Every square is one combination; the dashed line surrounds those that training did not show. "
         if len(pairs) == 1
@@ -189,7 +188,7 @@ def _marked(
     report: AuditReport, pairs: Sequence[tuple[int, int]]
 ) -> dict[str, Bool[np.ndarray, "first second"]]:
     """By map, the squares most of whose unseen cells satisfy the strongest condition."""
-    if not report.conditions:
+    if not report.conditions or report.conditions[0].kind == "slice":
         return {}
     cells, space, marked = report.by_cell, report.table.space, {}
     true = np.isin(cells.outside, report.conditions[0].index).astype(np.float64)

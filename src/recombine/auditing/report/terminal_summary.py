@@ -46,7 +46,7 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
         if scores.ratio.low > LIKE_SEEN:
             yield Fact("unseen / seen", f"{bracket(scores.ratio)} times the error")
         by_output = report.by_output
-        if by_output.only_some_fail:
+        if by_output.only_some:
             composing = zip(by_output.names, by_output.scores, strict=True)
             each = " · ".join(f"{name} {COMPOSES_WORDS[one.composes]}" for name, one in composing)
             yield Fact("composes, by output", each)

@@ -12,7 +12,12 @@ from recombine.auditing.rules.failure import Failure
 from recombine.auditing.rules.rule import Rule
 from recombine.auditing.rules.rule_test import RuleResult, RuleTest, best_of
 from recombine.auditing.seen_cells import orders_below, seen_predictions, seen_targets
-from recombine.auditing.thresholds import ADDITIVE_PREDICTIONS, ADDITIVE_TASK, TARGET_NOISE_FACTOR
+from recombine.auditing.thresholds import (
+    ADDITIVE_PREDICTIONS,
+    ADDITIVE_TASK,
+    MAX_LOGIT_CLASSES,
+    TARGET_NOISE_FACTOR,
+)
 from recombine.theory import Conjunctions
 
 
@@ -53,7 +58,8 @@ def _sums(test: RuleTest, order: int) -> Iterator[np.ndarray]:
     if test.cells.kind == "classification" and order == 1:
         known = seen_targets(test.cells)
         yield from (known.additive(order, test.unseen, by_rows=by_rows) for by_rows in (False, True))
-        yield from (one.additive_scores(test.unseen) for one in (test.seen, known))
+        if test.targets.shape[1] <= MAX_LOGIT_CLASSES:
+            yield from (one.additive_scores(test.unseen) for one in (test.seen, known))
 
 
 def _orders_below_task(test: RuleTest) -> Iterator[int]:
@@ -65,7 +71,7 @@ def _orders_below_task(test: RuleTest) -> Iterator[int]:
         if not known.can_add(order):
             return
         sums = [known.additive(order, test.unseen)]
-        if cells.kind == "classification" and order == 1:
+        if cells.kind == "classification" and order == 1 and test.targets.shape[1] <= MAX_LOGIT_CLASSES:
             sums.append(known.additive_scores(test.unseen))
         # Noise counts once in the unseen target, and once more, per fitted effect, in the sum.
         fitted = 1 + Conjunctions.of(known.cells, cells.sizes, order=order).starts[-1] / len(known.cells)

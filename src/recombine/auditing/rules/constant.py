@@ -35,4 +35,4 @@ class Constant(Rule):
 
     def sentence(self, result: RuleResult, failure: Failure, names: Sequence[str]) -> str:
         """How a model that follows the rule predicts."""
-        return ""
+        return "On unseen combinations it predicts (nearly) the same everywhere."

@@ -169,11 +169,14 @@ class RuleTest:
     def ignores_others(self, subset: Subset) -> bool:
         """Whether predictions depend on the other factors clearly less than the targets do.
 
-        The models that reverse, shift or shuffle right predictions also have predictions that mostly go with the most
-        important factor, but they do not ignore the others.
+        Models that reverse, shift or shuffle right predictions also have predictions that mostly go with the most
+        important factor, but they do not ignore the others. Targets of seen cells count, too, because a split may leave
+        unseen only cells in which the factor goes with one target.
         """
-        of_predictions, of_targets = (
-            _left_by_levels(one, self.unseen, subset) for one in (self.predictions, self.targets)
+        known = np.flatnonzero(self.cells.known & self.cells.familiar)
+        of_predictions = _left_by_levels(self.predictions, self.unseen, subset)
+        of_targets = _left_by_levels(
+            self.cells.targets[known].astype(np.float64), self.cells.cells[known], subset
         )
         return not of_predictions > IGNORES * of_targets + 1e-9
 

@@ -15,6 +15,9 @@ from recombine.auditing.rules.rule import Rule
 from recombine.auditing.rules.rule_test import RuleResult, RuleTest
 from recombine.auditing.thresholds import MIN_STORED_VALUES, STORED_CELLS, STORED_VALUE
 
+MAX_STORED_ROWS = 20_000
+"""Training rows up to which single rows are compared."""
+
 
 @final
 class StoredValue(Rule):
@@ -37,19 +40,49 @@ class StoredValue(Rule):
         scale = float(np.sqrt(squared_lengths(stored - stored.mean(axis=0)).mean()))
         if len(stored) < MIN_STORED_VALUES or not scale > 0:
             return
-        matched, closest = _matches(test.predictions, stored, STORED_VALUE * scale)
-        by_target, _ = _matches(test.targets, stored, STORED_VALUE * scale)
-        different = len(np.unique(closest[matched], axis=0))
-        enough = matched.mean() >= STORED_CELLS and different >= min(MIN_STORED_VALUES, len(matched)) // 2
-        if not enough or by_target.mean() > 1 - STORED_CELLS:
+        closest = _copied(test.predictions, test.targets, stored, STORED_VALUE * scale)
+        if closest is not None:
+            residual = squared_lengths(test.predictions - closest)
+        elif _rows_are_copied(test, STORED_VALUE * scale):
+            residual = np.zeros(len(test.predictions))
+        else:
             return
-        residual = squared_lengths(test.predictions - closest)
         # as small as a permutation test could make it: there is nothing to permute
         yield test.evaluate(self, residual, [np.full(len(test.permutations.order), test.error.sum())])
 
     def sentence(self, result: RuleResult, failure: Failure, names: Sequence[str]) -> str:
         """How a model that follows the rule predicts."""
         return "Its predictions for unseen combinations are, digit by digit, values that it stored for seen ones."
+
+
+def _copied(
+    predictions: Float[np.ndarray, "cells outputs"],
+    targets: Float[np.ndarray, "cells outputs"],
+    stored: Float[np.ndarray, "stored outputs"],
+    tolerance: float,
+) -> Float[np.ndarray, "cells outputs"] | None:
+    """The stored values that predictions are, if nearly all are one and targets are not; otherwise `None`."""
+    matched, closest = _matches(predictions, stored, tolerance)
+    by_target, _ = _matches(targets, stored, tolerance)
+    different = len(np.unique(closest[matched], axis=0))
+    enough = matched.mean() >= STORED_CELLS and different >= min(MIN_STORED_VALUES, len(matched)) // 2
+    return closest if enough and by_target.mean() <= 1 - STORED_CELLS else None
+
+
+def _rows_are_copied(test: RuleTest, tolerance: float) -> bool:
+    """Whether predictions for rows of unseen cells are targets of training rows, where rows of a cell differ."""
+    rows, cells = test.cells.measured, test.cells
+    tested = np.zeros(len(cells.cells), dtype=bool)
+    tested[test.cell_index] = True
+    new = np.flatnonzero(tested[rows.cell_index] & rows.outputs.known)
+    old = np.flatnonzero(rows.outputs.known & cells.seen[rows.cell_index])
+    if len(new) <= len(test.cell_index) or len(old) > MAX_STORED_ROWS:
+        return False
+    stored = np.unique(rows.outputs.targets[old].astype(np.float64), axis=0)
+    predictions, targets = (
+        one[new].astype(np.float64) for one in (rows.outputs.predictions, rows.outputs.targets)
+    )
+    return len(stored) >= MIN_STORED_VALUES and _copied(predictions, targets, stored, tolerance) is not None
 
 
 def _matches(
