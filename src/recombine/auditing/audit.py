@@ -204,7 +204,10 @@ def audit(
                     "metric", _shown(metric), "none next to scores of answers: the error is 1 - score"
                 )
         else:
-            numbers: Kind | None = "regression" if isinstance(metric, str) and kind is None else kind
+            words = data.target is not None and data.target.dtype == object
+            numbers: Kind | None = (
+                "regression" if isinstance(metric, str) and not words and kind is None else kind
+            )
             first = predictions[:, 0] if is_ranked(predictions) else predictions
             raw = read_outputs(data.target, first, kind=numbers, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)

@@ -77,10 +77,11 @@ class Calibration:
             return self.reason
         over, accuracy = self.unseen.overconfidence, percent(self.unseen.accuracy.value)
         confident = f"confidence {percent(self.unseen.confidence.value)}, accuracy {accuracy}"
-        if over.low > 0:
+        beyond_chance = self.unseen.error.value > self.unseen.by_chance
+        if over.low > 0 and beyond_chance:
             more = ", more than on seen ones" if over.low > self.seen.overconfidence.high else ""
             return f"On unseen cells the model is overconfident{more}: {confident}."
-        if over.high < 0:
+        if over.high < 0 and beyond_chance:
             return f"On unseen cells the model is underconfident: {confident}."
         return f"On unseen cells the model is neither surely overconfident nor underconfident: {confident}."
 

@@ -35,9 +35,9 @@ def refit_section(report: AuditReport) -> list[Block]:
         Column("seen cells left out", "right"),
         Column("unseen cells", "right"),
     ]
+    held_out, unseen = (count(len(one)) for one in (report.refits.held_out_cells, report.refits.unseen_cells))
     caption = (
-        "Errors of models fitted to the targets of seen cells alone, on "
-        f"{count(len(report.refits.held_out_cells))} seen cells, each left out once and predicted from the others (if these have its levels), and on "
-        f"{count(len(report.refits.unseen_cells))} unseen ones."
+        f"Errors of models fitted to the targets of seen cells alone, on {held_out} seen cells, each left out once and "
+        f"predicted from the others (if these have its levels), and on {unseen} unseen ones."
     )
     return [f"{text[0].upper()}{text[1:]}.", Table(columns, rows, caption)]
