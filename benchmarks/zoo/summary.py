@@ -11,7 +11,7 @@ from benchmarks.zoo.kinds import SHOWS
 from benchmarks.zoo.truth import CAUSES, GROWS, NO_PATTERN, NOT_LEARNED
 from recombine.report import Column, Row, Table, table_text
 
-FRESH_SEEDS = 100
+FRESH_SEEDS = 200
 """From this seed on no threshold of the audit was chosen."""
 SHORT = {
     "memorisation_leak": "memory",

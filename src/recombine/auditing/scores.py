@@ -105,7 +105,8 @@ class Scores:
             return False
         measured = [one.high for one in self.ceiling if np.isfinite(one.high)]  # none: nobody knows
         plausible = self.unseen.value <= MOST_NOISE * self.constant
-        return bool(plausible and self.unseen.low <= min(measured, default=np.inf))
+        noise = min(measured, default=np.inf)  # no more than this, or simple models would err more
+        return bool(plausible and self.unseen.low <= noise and self.unseen.value <= 2 * noise)
 
     @property
     def mostly_right(self) -> bool:

@@ -18,7 +18,7 @@ SWEEPS = 60
 """Rounds of alternating least squares; each solves for the numbers of one factor after the other."""
 CONVERGED = 1e-9
 """A round that lowers the squared error by less than this share of it is the last."""
-SHRINKAGE = 1e-6
+SHRINKAGE = 1e-5
 """Ridge, relative to the size of the other factors' products, that keeps levels with tiny products bounded."""
 
 
@@ -48,8 +48,9 @@ def product_fit(
     low, high = (values / scale).min(axis=0), (values / scale).max(axis=0)
     margin = OFFSET_MARGIN * (high - low)
     # Products of one sign converge best, so offsets start below and above all values, too.
-    offsets = (None, None, (values / scale).mean(axis=0), low - margin, high + margin)
-    starts = ("means", "ones", "means", "means", "means")
+    mean = (values / scale).mean(axis=0)
+    offsets = (None, None, mean, mean, low - margin, high + margin)
+    starts = ("means", "ones", "means", "ones", "means", "means")
     fits = [
         _alternate(seen, values / scale, cells, start, offset)
         for start, offset in zip(starts, offsets, strict=True)
@@ -60,7 +61,9 @@ def product_fit(
     errors[2:] += 1e-3 * spread
     best = errors.argmin(axis=0)
     predictions = np.stack([one for _, one in fits])
-    return np.take_along_axis(predictions, best[None, None, :], axis=0)[0] * scale
+    chosen = np.take_along_axis(predictions, best[None, None, :], axis=0)[0]
+    # A level that few cells determine may have any number: at most the seen range beyond what was seen.
+    return np.clip(chosen, 2 * low - high, 2 * high - low) * scale
 
 
 def _alternate(
