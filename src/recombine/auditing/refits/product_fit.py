@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -16,8 +18,13 @@ OFFSET_MARGIN = 0.1
 """How far outside of all values, as a share of their range, offsets start."""
 SWEEPS = 60
 """Rounds of alternating least squares; each solves for the numbers of one factor after the other."""
-CONVERGED = 1e-9
-"""A round that lowers the squared error by less than this share of it is the last."""
+CONVERGED, EXACT = 1e-6, 1e-10
+"""A round that lowers the squared error by less than the first share of it is the last, and one that leaves less than
+the second share of the variance."""
+MAX_DENSE = 100_000
+"""Levels times cells up to which a dense matrix is faster than a sparse one."""
+_Membership = Any
+"""A matrix `(levels, cells)` of zeros and ones, dense or sparse."""
 SHRINKAGE = 1e-5
 """Ridge, relative to the size of the other factors' products, that keeps levels with tiny products bounded."""
 
@@ -34,8 +41,8 @@ def product_fit(
     >>> from recombine.auditing.refits.product_fit import product_fit
     >>> from recombine.auditing.seen_cells import SeenCells
     >>> known = np.array([[0, 0], [0, 1], [1, 0]])
-    >>> seen = SeenCells("regression", (2, 2), known, np.array([[1.0], [3.0], [2.0]]), np.ones(3, dtype=int))
-    >>> product_fit(seen, np.array([[1, 1]])).round(3).tolist()
+    >>> seen = SeenCells("regression", (2, 2), known, np.array([[2.0], [3.0], [4.0]]), np.ones(3, dtype=int))
+    >>> product_fit(seen, np.array([[1, 1]])).round(2).tolist()
     [[6.0]]
 
     ```
@@ -51,8 +58,9 @@ def product_fit(
     mean = (values / scale).mean(axis=0)
     offsets = (None, None, mean, mean, low - margin, high + margin)
     starts = ("means", "ones", "means", "ones", "means", "means")
+    levels = [_membership(seen.cells[:, axis], size) for axis, size in enumerate(seen.sizes)]
     fits = [
-        _alternate(seen, values / scale, cells, start, offset)
+        _alternate(seen, levels, values / scale, cells, start, offset)
         for start, offset in zip(starts, offsets, strict=True)
     ]
     errors = np.stack([error for error, _ in fits])
@@ -67,50 +75,53 @@ def product_fit(
 
 
 def _alternate(
-    seen: SeenCells, values: np.ndarray, cells: np.ndarray, start: str, first_offset: np.ndarray | None
+    seen: SeenCells,
+    levels: Sequence[_Membership],
+    values: np.ndarray,
+    cells: np.ndarray,
+    start: str,
+    first_offset: np.ndarray | None,
 ) -> tuple[Float[np.ndarray, " outputs"], Float[np.ndarray, "cells outputs"]]:
     """The squared error of every output, and its predictions."""
     outputs = values.shape[1]
     offset = np.zeros(outputs) if first_offset is None else first_offset
-    parts = []
-    for axis, size in enumerate(seen.sizes):
-        parts.append(_start(seen.cells[:, axis], size, values - offset, start, axis))
+    parts = [_start(one, values - offset, start, axis) for axis, one in enumerate(levels)]
+    spread = np.maximum(((values - values.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
     before = np.full(outputs, np.inf)
     error = before
     for _ in range(SWEEPS):
-        for axis in range(len(parts)):
+        for axis, level in enumerate(levels):
             others = np.prod(
                 [part[seen.cells[:, other]] for other, part in enumerate(parts) if other != axis], axis=0
             )
-            level = seen.cells[:, axis]
-            size = seen.sizes[axis]
-            top = _by_level(others * (values - offset), level, size)
-            bottom = _by_level(others**2, level, size)
-            ridge = SHRINKAGE * np.maximum((others**2).mean(axis=0), 1e-300)
-            occurs = (np.bincount(level, minlength=size) > 0)[:, None]
-            parts[axis] = np.where(occurs, top / (bottom + ridge), 0.0)
+            squares = others**2
+            top, bottom = level @ (others * (values - offset)), level @ squares
+            ridge = SHRINKAGE * np.maximum(squares.mean(axis=0), 1e-300)
+            parts[axis] = top / (bottom + ridge)  # 0 for levels that do not occur
         product = np.prod([part[seen.cells[:, axis]] for axis, part in enumerate(parts)], axis=0)
         if first_offset is not None:
             offset = (values - product).mean(axis=0)
         error = ((values - offset - product) ** 2).sum(axis=0)
-        if (before - error <= CONVERGED * np.maximum(error, 1e-300)).all():
+        if ((before - error <= CONVERGED * error) | (error <= EXACT * spread)).all():
             break
         before = error
     return error, offset + np.prod([part[cells[:, axis]] for axis, part in enumerate(parts)], axis=0)
 
 
-def _start(level: np.ndarray, size: int, values: np.ndarray, start: str, axis: int) -> np.ndarray:
+def _membership(level: np.ndarray, size: int) -> _Membership:
+    """Which cells have each level, `(levels, cells)`; a product with it sums over them."""
+    count = len(level)
+    if size * count <= MAX_DENSE:
+        return np.asarray(level == np.arange(size)[:, None], dtype=np.float64)
+    return sparse.csr_array((np.ones(count), (level, np.arange(count))), shape=(size, count))
+
+
+def _start(level: _Membership, values: np.ndarray, start: str, axis: int) -> np.ndarray:
     """Means by level, or ones (for the first factor: means), to start from."""
-    rows = np.maximum(np.bincount(level, minlength=size), 1)[:, None]
-    means = _by_level(values, level, size) / rows
+    rows = np.maximum(level @ np.ones((values.shape[0], 1)), 1)
+    means = (level @ values) / rows
     if start == "ones" and axis > 0:
         # not all the same, so that signs can differ
-        return np.ones_like(means) + 0.1 * np.cos(np.arange(size))[:, None]
+        return np.ones_like(means) + 0.1 * np.cos(np.arange(len(means)))[:, None]
     centre = np.abs(values.mean(axis=0))
     return means / np.where(centre > 1e-12, centre, 1.0) if axis > 0 else means
-
-
-def _by_level(values: np.ndarray, level: np.ndarray, size: int) -> np.ndarray:
-    """Sums over the cells with each level."""
-    count = len(level)
-    return sparse.csr_array((np.ones(count), (level, np.arange(count))), shape=(size, count)) @ values
