@@ -196,7 +196,7 @@ def covers(errors: str, unseen: int, seed: int) -> list[bool]:
     """
     rng = np.random.default_rng([zlib.crc32(errors.encode()), unseen, seed])
     cells, means = population(rng, errors, unseen)
-    scores = score(cells, seed=seed)
+    scores = score(cells)
     constant = float(scores.constant)
     truth = {
         "seen": means[0],

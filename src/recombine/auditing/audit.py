@@ -11,6 +11,7 @@ import numpy as np
 from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison import compare_models
 from recombine.auditing.findings import FINDINGS, AuditEvidence
+from recombine.auditing.independent_units import one_of_each
 from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
@@ -212,7 +213,7 @@ def audit(
             raw = read_outputs(data.target, first, kind=numbers, classes=classes, columns=data.score_names)
         outputs, units = in_target_units(raw, data.table.seen)
         if units is not None:
-            unconverted = score(gather(data.table, measured_by(raw, metric), weigh), seed=seed)
+            unconverted = score(gather(data.table, measured_by(raw, metric), weigh))
             as_given = (unconverted.seen, unconverted.unseen)
             notes.append(f"predictions are {units} and were converted to the units of the targets")
         outputs = on_one_scale(measured_by(outputs, metric))
@@ -240,7 +241,7 @@ def audit(
             cells = gather(data.table, outputs, weigh)
         if by_row is None:
             refits = refit_models(cells, data.table.space.names, seed=seed)
-        scores = score(cells, refits, seed=seed)
+        scores = score(cells, refits)
         scores = scores if by_row is None else by_row.judged(scores, cells)
     evidence = AuditEvidence(
         data,
@@ -294,7 +295,7 @@ def audit(
         text=answers,
         calibration=calibration,
         top_k=top,
-        parts=score_parts(data.table, cells, answers.parts, seed=seed) if answers and answers.parts else None,
+        parts=score_parts(data.table, cells, answers.parts) if answers and answers.parts else None,
     )
 
 
@@ -332,6 +333,14 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
         notes.append(
             f"{int(new_level.sum())} cells with a level that training never shows were left out: they test a new "
             "level, not a new combination"
+        )
+    if outputs is not None and cells.copied:
+        names = [data.table.space.names[axis] for axis in cells.copied]
+        units = len(one_of_each(cells.outside, cells.unit))
+        notes.append(
+            f"neither predictions nor errors depend on {' and '.join(names)}, so unseen cells that differ only in "
+            f"{'it' if len(names) == 1 else 'them'} count as one in intervals and tests: {units} instead of "
+            f"{len(cells.outside)}"
         )
     factors = len(cells.sizes)
     if outputs is not None and max_shortcut_factors(factors) < min(MAX_SHORTCUT_FACTORS, factors - 1):

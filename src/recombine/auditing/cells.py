@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
+from recombine.auditing.independent_units import copied_factors, units_without
 from recombine.auditing.label_noise import label_noise, voted
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.thresholds import MANY_CLASSES, MIN_REPLICATES
@@ -90,6 +91,18 @@ class Cells:
     measured: MeasuredRows
     label_noise: float = 0.0
     row_noise: float = 0.0
+
+    @cached_property
+    def copied(self) -> tuple[int, ...]:
+        """The factors on which neither targets nor predictions nor errors depend, by their axis."""
+        return copied_factors(
+            self.cells[self.outside], (self.error[:, None], self.targets, self.predictions), self.outside
+        )
+
+    @cached_property
+    def unit(self) -> Int[np.ndarray, " cells"]:
+        """A number that is equal for cells that differ only in these factors: one piece of evidence."""
+        return units_without(self.cells, self.copied, self.seen)
 
     @cached_property
     def known(self) -> Bool[np.ndarray, " cells"]:

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from recombine.auditing.cells import Cells, means_by_cell
+from recombine.auditing.independent_units import one_of_each
 from recombine.auditing.thresholds import (
     MAX_CONDITION_LEVELS,
     MAX_P_VALUE_OF_CONDITION,
@@ -109,7 +110,7 @@ def separating_conditions(
 
     - `slices`: `(rows,)` values of further columns by name.
     """
-    index = cells.outside
+    index = one_of_each(cells.outside, cells.unit)
     wrong = is_wrong(cells)[index]
     candidates = [] if not wrong.any() or wrong.all() else list(_of_cells(table, cells, index, wrong))
     candidates += _of_slices(cells, index, slices or {})

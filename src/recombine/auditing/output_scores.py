@@ -77,7 +77,7 @@ def score_outputs(
     scores = []
     for number in range(count):
         cells = gather(data.table, some_outputs(outputs, [number]), weighting)
-        scores.append(score(cells, refit_models(cells, data.table.space.names, seed=seed), seed=seed))
+        scores.append(score(cells, refit_models(cells, data.table.space.names, seed=seed)))
     return OutputScores(tuple(titles), tuple(scores))
 
 

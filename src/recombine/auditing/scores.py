@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -22,13 +21,12 @@ from recombine.auditing.thresholds import (
     MIN_REPLICATES,
     MOST_NOISE,
     MOSTLY_RIGHT,
-    RESAMPLES,
     ROUNDING_ERROR,
     TOO_CLOSE,
     TRIFLING,
 )
 from recombine.auditing.wrong_cells import is_wrong
-from recombine.intervals import UNKNOWN, Estimate, Resampler
+from recombine.intervals import UNKNOWN, Estimate, MeanOverCells, mean_over_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,74 +143,54 @@ class Scores:
         return None
 
 
-def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Scores:
+def score(cells: Cells, refits: Refits | None = None) -> Scores:
     """Errors with intervals over cells; NaN for unseen cells if none of them has a target."""
-    inside, outside = cells.inside, cells.outside
-    groups = (inside, outside)
-    sampler = Resampler((len(inside), len(outside)), RESAMPLES, seed)
-    weights = [cells.weights[one] for one in groups]
-    some = bool(len(inside) or len(outside))
-    rounding = ROUNDING_ERROR * float(cells.error_of_constant[cells.known].mean()) if some else 0.0
+    groups = cells.inside, cells.outside
+    weights, units = ([values[one] for one in groups] for values in (cells.weights, cells.unit))
+    inside, outside = (bool(len(one)) for one in groups)
+    rounding = (
+        ROUNDING_ERROR * float(cells.error_of_constant[cells.known].mean()) if cells.known.any() else 0.0
+    )
 
-    def by_cell(values: Float[np.ndarray, " cells"]) -> list[Float[np.ndarray, " some"]]:
-        return [np.where(np.abs(one) > rounding, one, 0.0) for one in (values[group] for group in groups)]
+    def means(values: Float[np.ndarray, " cells"]) -> list[MeanOverCells]:
+        """Of seen and of unseen cells."""
+        some = [values[group] for group in groups]
+        return [
+            mean_over_cells(np.where(np.abs(one) > rounding, one, 0.0), weight, unit)
+            for one, weight, unit in zip(some, weights, units, strict=True)
+        ]
 
-    def mean(group: int, values: np.ndarray) -> float:
-        return float(np.average(values, weights=weights[group]))
+    def over_all(values: Float[np.ndarray, " cells"]) -> float:
+        every = np.concatenate(groups)
+        return float(np.average(values[every], weights=cells.weights[every])) if len(every) else np.nan
 
-    def draws(group: int, values: np.ndarray) -> Float[np.ndarray, " resamples"]:
-        top, bottom = sampler.means(group, values * weights[group]), sampler.means(group, weights[group])
-        return _over(top, bottom)
-
-    errors, excess = by_cell(cells.error), by_cell(cells.excess)
-    constants = [cells.error_of_constant[group] for group in groups]
-    learnable = [cells.excess_of_constant[group] for group in groups]
-
-    def error(group: int) -> Estimate:
-        if not len(errors[group]):
-            return UNKNOWN
-        value = mean(group, errors[group])
-        return _possible(sampler.estimate(value, draws(group, errors[group]), [group], skewed=True), cells)
-
-    def over_all(values: list[np.ndarray]) -> float:
-        return float(np.average(np.concatenate(values), weights=np.concatenate(weights))) if some else np.nan
-
+    errors, excess = means(cells.error), means(cells.excess)
     skill = transfer = ratio = beyond = wrong = UNKNOWN
-    if len(inside):
-        left, left_draws = _honest(mean(0, excess[0]), cells), _honest(draws(0, excess[0]), cells)
-        constant = mean(0, learnable[0])
-        skill = sampler.estimate(
-            float(_over(constant - left, constant)), _over(constant - left_draws, constant), [0], skewed=True
-        )
-    if len(outside):
-        beyond = sampler.estimate(mean(1, excess[1]), draws(1, excess[1]), [1], skewed=True)
-    if len(inside) and len(outside):
-        ratio = sampler.estimate(
-            float(_over(mean(1, errors[1]), mean(0, errors[0]))),
-            _over(draws(1, errors[1]), draws(0, errors[0])),
-            [0, 1],
-        )
-        scale = over_all(learnable)
-        transfer = sampler.estimate(
-            float(_over(scale - mean(1, excess[1]), scale - left)),
-            _over(scale - draws(1, excess[1]), scale - left_draws),
-            [0, 1],
-            skewed=True,
-        )
-        bad = [is_wrong(cells)[group].astype(np.float64) for group in groups]
-        wrong = sampler.estimate(
-            mean(1, bad[1]) - mean(0, bad[0]), draws(1, bad[1]) - draws(0, bad[0]), [0, 1]
-        )
+    if inside:
+        left = _honest(excess[0], cells)
+        learnable = float(np.average(cells.excess_of_constant[groups[0]], weights=weights[0]))
+        skill = (left * (-1 / learnable) + 1.0).estimate if learnable > 0 else UNKNOWN
+    if outside:
+        beyond = excess[1].estimate
+    if inside and outside:
+        ratio = errors[1].over(errors[0])
+        scale = over_all(cells.excess_of_constant)
+        transfer = (excess[1] * -1.0 + scale).over(left * -1.0 + scale)
+        bad = [
+            mean_over_cells(is_wrong(cells)[group].astype(np.float64), weight, unit)
+            for group, weight, unit in zip(groups, weights, units, strict=True)
+        ]
+        wrong = (bad[1] - bad[0]).estimate
     best = None if refits is None else refits.best
     return Scores(
         cells.measured.outputs.measure.title,
         cells.held_out,
-        len(inside),
-        len(outside),
-        error(0),
-        error(1),
-        mean(0, constants[0]) if len(inside) else np.nan,
-        over_all(constants),
+        len(groups[0]),
+        len(groups[1]),
+        _possible(errors[0].estimate, cells),
+        _possible(errors[1].estimate, cells),
+        float(np.average(cells.error_of_constant[groups[0]], weights=weights[0])) if inside else np.nan,
+        over_all(cells.error_of_constant),
         {} if refits is None else {one.name: one.unseen for one in refits.models},
         transfer,
         skill,
@@ -221,8 +199,10 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
         excess=beyond,
         ratio=ratio,
         wrong=wrong,
-        knows_seen=_knows_seen(cells),
-        unlearned=_unlearned(cells),
+        knows_seen=inside and outside and bool(excess[1].value >= KNOWS_SEEN * left.value),
+        unlearned=max(excess[0].value, 0.0) / learnable
+        if inside and cells.replicated and learnable > 0
+        else np.nan,
         unjudged=_unjudged(cells),
         label_noise=cells.label_noise,
         ceiling=(UNKNOWN, UNKNOWN) if best is None else (best.held_out, best.unseen),
@@ -231,29 +211,16 @@ def score(cells: Cells, refits: Refits | None = None, *, seed: int = 0) -> Score
     )
 
 
-def _honest(excess: Any, cells: Cells) -> Any:
+def _honest(excess: MeanOverCells, cells: Cells) -> MeanOverCells:
     """The error on seen cells beyond noise, for rows that the model was not trained on.
 
     A model that fits the noise of its training rows has an error below the noise there, and one as much above it on new
     rows: with k parameters and n rows, noise (1 - k/n) and noise (1 + k/n).
     """
+    if excess.value >= 0:
+        return excess
     overfits = cells.kind == "regression" and cells.row_noise > 0 and not cells.held_out
-    return np.abs(excess) if overfits else np.maximum(excess, 0.0)
-
-
-def _knows_seen(cells: Cells) -> bool:
-    """Whether errors on unseen cells are larger than those on seen ones, as those of a model that stores cells are."""
-    seen, unseen = (
-        float(cells.excess[one].mean()) if len(one) else 0.0 for one in (cells.inside, cells.outside)
-    )
-    return bool(unseen >= KNOWS_SEEN * _honest(seen, cells))
-
-
-def _unlearned(cells: Cells) -> float:
-    if not len(cells.inside) or not cells.replicated:
-        return float("nan")
-    left = float(cells.excess[cells.inside].mean())
-    return float(_over(max(left, 0.0), cells.excess_of_constant[cells.inside].mean()))
+    return excess * -1.0 if overfits else excess - excess.value
 
 
 def _unjudged(cells: Cells) -> str:
@@ -279,9 +246,3 @@ def _possible(one: Estimate, cells: Cells) -> Estimate:
     """An interval clipped to the range of errors."""
     largest = 1.0 if cells.measured.outputs.measure.name == "labels" else np.inf
     return Estimate(one.value, float(np.clip(one.low, 0.0, largest)), float(np.clip(one.high, 0.0, largest)))
-
-
-def _over(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:
-    """a / b, NaN where b is not positive."""
-    top, bottom = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    return np.divide(top, bottom, out=np.full(np.broadcast(top, bottom).shape, np.nan), where=bottom > 1e-300)

@@ -137,7 +137,7 @@ WRONG_LABELS = 0.5
 # ---- what remedies are worth ---------------------------------------------------------------------------------------
 
 MIN_LIKENESS = 0.5
-"""A simple model stands for the user's if it predicts at least this share of its labels, or of its variance,"""
+"""A simple model stands for the user's if it reproduces at least this share of its errors,"""
 RANDOM_ADDITIONS = 5
 """and random cells are drawn this many times, to be compared with the cells that a remedy adds."""
 MAX_ADDED_CELLS, ADDED_SHARE = 8, 0.1
@@ -313,3 +313,11 @@ MAX_LISTED_CHANGES = 3
 """Pairs of models up to which the cells that changed are listed and drawn; of more, only their number is given."""
 MAX_COMPARED_MAPS = 6
 """Models whose error maps a page shows."""
+
+# ---- independent evidence --------------------------------------------------------------------------------------------
+
+COPIED_CELLS = 0.5
+"""Cells that differ only in a factor can be compared if at least this share of them has such a counterpart."""
+SAME_IN_COPIES = 0.1
+"""They count as copies of each other if at most this share of the variance of their targets, predictions and errors is
+within such groups; some noise in the targets may be."""

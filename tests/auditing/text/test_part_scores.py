@@ -162,6 +162,6 @@ def test_intervals_of_parts_cover():
         said = [f"{colour} {one}" for colour, one in zip(table["colour"], shape, strict=True)]
         rows = observe({**table}, **SETTINGS)
         text = read_text(rows, None, said, TextScoring(), PARTS)
-        found = score_parts(rows, gather(rows, text.outputs), text.parts, seed=seed).scores[1].unseen
+        found = score_parts(rows, gather(rows, text.outputs), text.parts).scores[1].unseen
         covered.append(found.low <= 0.6 <= found.high)
     assert np.mean(covered) > 0.85

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison.changed_cells import changed_cells
 from recombine.auditing.comparison.comparison import AuditComparison, ModelPair
@@ -15,8 +13,7 @@ from recombine.auditing.comparison.paired_difference import paired_difference
 from recombine.auditing.gate.stored_cells import outputs_judged
 from recombine.auditing.output_scores import some_outputs
 from recombine.auditing.outputs import Outputs
-from recombine.auditing.thresholds import RESAMPLES
-from recombine.intervals import UNKNOWN, Estimate, Resampler
+from recombine.intervals import Estimate, mean_over_cells
 from recombine.report import count
 
 if TYPE_CHECKING:
@@ -33,11 +30,8 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
     if judged:
         any_cells = next(iter(judged.values()))[1]
         inside, outside = any_cells.inside, any_cells.outside
-        sampler = Resampler((len(inside), len(outside)), RESAMPLES, seed)
         for name, (_, cells) in judged.items():
-            seen_means[name], unseen_means[name] = (
-                _mean(reports[name], cells, sampler, group) for group in (0, 1)
-            )
+            seen_means[name], unseen_means[name] = (_mean(reports[name], cells, group) for group in (0, 1))
     if couples:
         known = any_cells.known & any_cells.familiar
         scale = float(any_cells.error_of_constant[known].mean()) if known.any() else 0.0
@@ -48,13 +42,12 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
                 paired_difference(
                     before[index],
                     after[index],
-                    sampler=sampler,
-                    group=group,
                     scale=scale,
                     comparisons=len(couples),
                     weights=any_cells.weights[index],
+                    seed=seed,
                 )
-                for group, index in enumerate((inside, outside))
+                for index in (inside, outside)
             )
             changed = changed_cells(table, judged[first], judged[second])
             pairs.append(ModelPair(first, second, unseen, seen, changed))
@@ -77,16 +70,12 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
     )
 
 
-def _mean(report: AuditReport, cells: Cells, sampler: Resampler, group: int) -> Estimate:
+def _mean(report: AuditReport, cells: Cells, group: int) -> Estimate:
     """The mean error of seen (0) or unseen (1) cells: as the report has it, if it is about the same outputs."""
     if cells is report.by_cell and report.scores is not None:
         return report.scores.unseen if group else report.scores.seen
     index = cells.outside if group else cells.inside
-    if not len(index):
-        return UNKNOWN
-    values, weights = cells.error[index], cells.weights[index]
-    draws = sampler.means(group, values * weights) / np.maximum(sampler.means(group, weights), 1e-300)
-    return sampler.estimate(float(np.average(values, weights=weights)), draws, [group])
+    return mean_over_cells(cells.error[index], cells.weights[index]).estimate
 
 
 def _weighting(report: AuditReport) -> Weighting:

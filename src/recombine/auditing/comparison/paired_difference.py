@@ -9,7 +9,14 @@ import numpy as np
 from jaxtyping import Float
 
 from recombine.auditing.thresholds import DIFFERS_P_VALUE, SAME_ERROR
-from recombine.intervals import UNKNOWN, Estimate, Resampler, difference_of, one_of_several, paired_p_value
+from recombine.intervals import (
+    UNKNOWN,
+    Estimate,
+    difference_of,
+    mean_over_cells,
+    one_of_several,
+    paired_p_value,
+)
 from recombine.report import bracket, count, number, plain_number
 
 
@@ -80,28 +87,26 @@ def paired_difference(
     before: Float[np.ndarray, " cells"],
     after: Float[np.ndarray, " cells"],
     *,
-    sampler: Resampler,
-    group: int,
     scale: float,
     comparisons: int = 1,
     weights: Float[np.ndarray, " cells"] | None = None,
+    seed: int = 0,
 ) -> PairedDifference:
     """The difference of two errors of the same cells.
 
     **Arguments:**
 
-    - `sampler`, `group`: the resamples, which several differences can share, and the group of these cells in it.
     - `scale`: the error of a constant, for what counts as rounding.
     - `comparisons`: how many differences are looked at together; the interval is widened for them.
     - `weights`: how much every cell counts; default: all the same.
+    - `seed`: of the random signs, see `recombine.intervals.paired_p_value`.
 
     ```python
     >>> import numpy as np
     >>> from recombine.auditing.comparison.paired_difference import paired_difference
-    >>> from recombine.intervals import Resampler
     >>> before, after = np.ones(20), np.r_[np.zeros(4), np.ones(16)]
-    >>> few = paired_difference(before, after, sampler=Resampler((20,)), group=0, scale=1.0)
-    >>> many = paired_difference(before, 1 - after, sampler=Resampler((20,)), group=0, scale=1.0)
+    >>> few = paired_difference(before, after, scale=1.0)
+    >>> many = paired_difference(before, 1 - after, scale=1.0)
     >>> few.better, many.better, few.size
     (False, True, '0.20 [0.00, 0.42]')
 
@@ -113,12 +118,10 @@ def paired_difference(
     off = after - before
     off = np.where(np.abs(off) <= SAME_ERROR * scale, 0.0, off)
     counted = np.ones(n) if weights is None else weights
-    draws = sampler.means(group, off * counted) / np.maximum(sampler.means(group, counted), 1e-300)
-    found = sampler.estimate(float(np.average(off, weights=counted)), draws, [group])
-    found = one_of_several(found, comparisons, n)
+    found = one_of_several(mean_over_cells(off, counted).estimate, comparisons, n)
     excludes_zero = found.low > 0 or found.high < 0
     # Not divided by the comparisons: the signs of a dozen cells could never be that unlikely.
-    if excludes_zero and paired_p_value(off * counted, seed=sampler.seed) > DIFFERS_P_VALUE:
+    if excludes_zero and paired_p_value(off * counted, seed=seed) > DIFFERS_P_VALUE:
         found = Estimate(found.value, min(found.low, 0.0), max(found.high, 0.0), level=found.level)
     then, now = (float(np.average(one, weights=counted)) for one in (before, after))
     return PairedDifference(then, now, found, n)

@@ -18,10 +18,9 @@ from recombine.auditing.findings import FINDINGS
 from recombine.auditing.gate.baseline import Baseline, read_baseline, read_estimate, read_number
 from recombine.auditing.gate.quantities import output_title
 from recombine.auditing.gate.stored_cells import StoredCells, outputs_judged, read_cells
-from recombine.auditing.thresholds import RESAMPLES
 from recombine.auditing.wrong_cells import is_wrong
 from recombine.errors import InputError
-from recombine.intervals import Estimate, Resampler, one_of_several
+from recombine.intervals import Estimate, one_of_several
 from recombine.report import count, plain_level
 
 if TYPE_CHECKING:
@@ -195,19 +194,17 @@ def _by_cell(
         )
     if moved:
         notes.append(f"{count(moved, 'cell')} left out: seen in one of the two audits, unseen in the other")
-    sampler = Resampler((int(groups["seen"].sum()), int(groups["unseen"].sum())), RESAMPLES, seed)
     if not np.isfinite(scale):
         scale = float(np.nanmean(cells.error_of_constant))
     differences = [
         paired_difference(
             stored.error[then][groups[name]],
             cells.error[now][groups[name]],
-            sampler=sampler,
-            group=group,
             scale=scale,
             weights=cells.weights[now][groups[name]],
+            seed=seed,
         )
-        for group, name in enumerate(("seen", "unseen"))
+        for name in ("seen", "unseen")
     ]
     wrong, was_wrong = is_wrong(cells)[now], stored.wrong[then]
     changed = [

@@ -13,7 +13,7 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.probabilities.class_scores import ClassScores
 from recombine.auditing.probabilities.counted_rows import CountedRows
 from recombine.auditing.thresholds import CALIBRATION_BINS, CALIBRATION_DRAWS, MIN_BIN_ROWS
-from recombine.intervals import Estimate, Resampler
+from recombine.intervals import Estimate, Resampler, mean_over_cells
 from recombine.report import percent, plain_number
 from recombine.spaces.observations import Observations
 
@@ -160,11 +160,9 @@ def _group(
     cells = (rows.seen, rows.unseen)[group]
     if not len(cells):
         return None
-    estimates = [rows.estimate(sampler, group, by_cell[:, column], largest=2.0) for column in range(3)]
+    estimates = [rows.estimate(group, by_cell[:, column], largest=2.0) for column in range(3)]
     over = by_cell[:, 0] - by_cell[:, 1]
-    overconfidence = sampler.estimate(
-        float(rows.mean(group, over)), rows.draws(sampler, group, over), [group]
-    )
+    overconfidence = mean_over_cells(over[cells], rows.weights[cells]).estimate
     inside = np.zeros(len(by_cell), dtype=bool)
     inside[cells] = True
     chosen = np.flatnonzero(rows.counted & inside[rows.cell_index])

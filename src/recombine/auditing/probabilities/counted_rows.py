@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.thresholds import RESAMPLES
-from recombine.intervals import UNKNOWN, Estimate, Resampler
+from recombine.intervals import Estimate, Resampler, mean_over_cells
 from recombine.spaces.observations import Observations
 
 
@@ -71,13 +71,9 @@ class CountedRows:
         total = sampler.means(group, self.weights[index]).reshape(-1, *[1] * (by_cell.ndim - 1))
         return sampler.means(group, by_cell[index] * weights) / np.maximum(total, 1e-300)
 
-    def estimate(
-        self, sampler: Resampler, group: int, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0
-    ) -> Estimate:
+    def estimate(self, group: int, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0) -> Estimate:
         """The mean over seen (0) or unseen (1) cells with its interval, clipped to the range from 0."""
-        if not len((self.seen, self.unseen)[group]):
-            return UNKNOWN
-        value = float(self.mean(group, by_cell))
-        one = sampler.estimate(value, self.draws(sampler, group, by_cell), [group])
+        index = (self.seen, self.unseen)[group]
+        one = mean_over_cells(by_cell[index], self.weights[index]).estimate
         low, high = np.clip(one.pair, 0.0, largest)
         return Estimate(one.value, float(low), float(high))

@@ -80,9 +80,7 @@ def measure_scores(
         if is_ranked(prediction):
             ranks = _ranks_in_lists(prediction, outputs)
             classes, length = outputs.targets.shape[1], prediction.shape[1]
-            shown = top_k_accuracy(
-                table, cells, outputs, ranks, top_k, classes=classes, ranked=length, seed=seed
-            )
+            shown = top_k_accuracy(table, cells, outputs, ranks, top_k, classes=classes, ranked=length)
             return None, shown
         scores = class_scores(prediction, outputs)
         if scores is not None:
@@ -90,9 +88,7 @@ def measure_scores(
             if scores.values.ndim == 1:
                 return calibration, ()
             ranks = scores.ranks()
-            return calibration, top_k_accuracy(
-                table, cells, outputs, ranks, top_k, classes=scores.classes, seed=seed
-            )
+            return calibration, top_k_accuracy(table, cells, outputs, ranks, top_k, classes=scores.classes)
     if top_k is not None:
         expected = "predictions that are scores (rows, classes) of labels, or ranked lists of labels"
         raise InputError("top_k", list(top_k), expected)

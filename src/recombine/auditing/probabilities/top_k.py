@@ -75,7 +75,6 @@ def top_k_accuracy(
     *,
     classes: int,
     ranked: int | None = None,
-    seed: int = 0,
 ) -> tuple[TopK, ...]:
     """How often targets are among the first k.
 
@@ -97,10 +96,9 @@ def top_k_accuracy(
             )
             raise InputError("top_k", k, f"at most {most}; there are {what}")
     rows = CountedRows.of(table, cells, outputs.known)
-    sampler = rows.sampler(seed)
     by_cell = rows.means(np.stack([ranks <= k for k in asked], axis=1)) if asked else np.empty((0, 0))
     result = []
     for column, k in enumerate(asked):
-        seen, unseen = (rows.estimate(sampler, group, by_cell[:, column]) for group in (0, 1))
+        seen, unseen = (rows.estimate(group, by_cell[:, column]) for group in (0, 1))
         result.append(TopK(k, seen, unseen, k / classes if ranked is None else np.nan))
     return tuple(result)

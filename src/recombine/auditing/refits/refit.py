@@ -24,7 +24,7 @@ from recombine.auditing.thresholds import (
     REFIT_FOLDS,
     ROUNDING_ERROR,
 )
-from recombine.intervals import UNKNOWN, Estimate, Resampler
+from recombine.intervals import Estimate, mean_over_cells
 from recombine.theory import Conjunctions
 
 Predictor = Callable[[SeenCells, np.ndarray], np.ndarray]
@@ -108,7 +108,6 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     folds = [np.sort(fold) for fold in folds]
     order = np.concatenate(folds)
     models = []
-    sampler = Resampler((len(order), len(unseen)), seed=seed)
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
     predictors = _predictors(cells, seen, names, seed)
     for name, predict in predictors.items():
@@ -119,8 +118,8 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
         models.append(
             Refit(
                 name,
-                _mean(sampler, 0, left_out, cells.weights[order]),
-                _mean(sampler, 1, errors, cells.weights[unseen]),
+                _mean(left_out, cells.weights[order]),
+                _mean(errors, cells.weights[unseen]),
                 left_out,
                 errors,
                 predictions,
@@ -189,16 +188,10 @@ def _without(cells: Cells, fold: Int[np.ndarray, " fold"], predict: Predictor) -
     return errors
 
 
-def _mean(sampler: Resampler, group: int, errors: np.ndarray, weights: np.ndarray) -> Estimate:
+def _mean(errors: np.ndarray, weights: np.ndarray) -> Estimate:
     """The weighted mean over cells, with its interval; cells without an error do not count."""
     known = np.isfinite(errors)
-    if not known.any():
-        return UNKNOWN
-    weights = np.where(known, weights, 0.0)
-    values = np.where(known, errors, 0.0)
-    top, bottom = sampler.means(group, values * weights), sampler.means(group, weights)
-    draws = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
-    found = sampler.estimate(float((values * weights).sum() / weights.sum()), draws, [group])
+    found = mean_over_cells(errors[known], weights[known]).estimate
     return Estimate(found.value, max(found.low, 0.0), found.high)
 
 

@@ -61,11 +61,7 @@ def _measured(evidence: AuditEvidence, remedy: Remedy) -> Remedy:
     cells, refits = evidence.cells, evidence.refits
     if remedy.refit:
         refit = refits.named(remedy.refit)
-        return (
-            remedy
-            if refit is None
-            else remedy.with_gain(gain_of_refit(refit, cells, refits, seed=evidence.seed))
-        )
+        return remedy if refit is None else remedy.with_gain(gain_of_refit(refit, cells, refits))
     if not remedy.cells:
         return remedy
     table = evidence.data.table

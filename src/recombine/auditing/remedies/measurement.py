@@ -17,7 +17,8 @@ from recombine.auditing.cells import Cells
 from recombine.auditing.refits import Refit, Refits, refit_title
 from recombine.auditing.seen_cells import seen_targets
 from recombine.auditing.thresholds import MIN_LIKENESS, RANDOM_ADDITIONS
-from recombine.intervals import Estimate, Resampler
+from recombine.auditing.wrong_cells import is_wrong
+from recombine.intervals import Estimate, Resampler, mean_over_cells
 from recombine.report import percent
 
 
@@ -37,7 +38,7 @@ class Gain:
     random: float = np.nan
 
 
-def gain_of_refit(refit: Refit, cells: Cells, refits: Refits, *, seed: int = 0) -> Gain | None:
+def gain_of_refit(refit: Refit, cells: Cells, refits: Refits) -> Gain | None:
     """The gain of a simple model on seen cells that were left out, relative to the model's error on unseen cells.
 
     `None` if hardly any seen cell could be left out, because others lack its levels.
@@ -47,14 +48,9 @@ def gain_of_refit(refit: Refit, cells: Cells, refits: Refits, *, seed: int = 0) 
         return None
     left_out, unseen = refit.held_out_errors[known], cells.error[cells.outside]
     index = refits.held_out_cells[known]
-    sampler = Resampler((len(left_out), len(unseen)), seed=seed)
-    weights = cells.weights[index], cells.weights[cells.outside]
-    of_refit, of_model = (
-        _ratio(sampler.means(group, errors * weights[group]), sampler.means(group, weights[group]))
-        for group, errors in enumerate((left_out, unseen))
-    )
-    value = 1 - np.average(left_out, weights=weights[0]) / max(np.average(unseen, weights=weights[1]), 1e-300)
-    share = _at_most_all(sampler.estimate(float(value), 1 - _ratio(of_refit, of_model), [0, 1]))
+    of_refit = mean_over_cells(left_out, cells.weights[index])
+    left = of_refit.over(mean_over_cells(unseen, cells.weights[cells.outside]))
+    share = _at_most_all(Estimate(1 - left.value, 1 - left.high, 1 - left.low))
     return Gain(share, "on seen cells left out of the fit, next to your model on unseen cells")
 
 
@@ -72,7 +68,8 @@ def gain_of_cells(
     if alike is None or len(rest) < 2 or not len(added):
         return None
     refit, likeness = alike
-    before = refit.unseen_errors[np.isin(refits.unseen_cells, rest)]
+    weights = cells.weights[rest]
+    before = refit.unseen_errors[np.isin(refits.unseen_cells, rest)] * weights
     if not before.sum() > 0:
         return None
     predict = refits.predictors[refit.name]
@@ -81,7 +78,7 @@ def gain_of_cells(
         known = seen_targets(cells, np.union1d(cells.inside, more))
         return cells.error_of(others, predict(known, cells.cells[others]))
 
-    after = errors_with(added, rest)
+    after = errors_with(added, rest) * weights
     sampler = Resampler((len(rest),), seed=seed)
     draws = 1 - _ratio(sampler.means(0, after), sampler.means(0, before))
     share = _at_most_all(sampler.estimate(1 - float(after.sum() / before.sum()), draws, [0]))
@@ -90,29 +87,36 @@ def gain_of_cells(
     for _ in range(RANDOM_ADDITIONS):
         drawn = rng.choice(cells.outside, min(len(added), len(cells.outside) - 2), replace=False)
         others = np.setdiff1d(refits.unseen_cells, drawn)
-        usual = refit.unseen_errors[np.isin(refits.unseen_cells, others)].sum()
+        usual = refit.unseen_errors[np.isin(refits.unseen_cells, others)] @ cells.weights[others]
         if len(others) and usual > 0:
-            by_chance.append(1 - float(errors_with(drawn, others).sum() / usual))
+            by_chance.append(1 - float(errors_with(drawn, others) @ cells.weights[others] / usual))
     how = (
-        "on the cells that stay unseen, with the simple model that predicts most like yours "
+        "on the cells that stay unseen, with the simple model whose errors are most like yours "
         f"({refit_title(refit.name)}, {percent(likeness)} alike)"
     )
     return Gain(share, how, float(np.median(by_chance)) if by_chance else np.nan)
 
 
 def most_alike(cells: Cells, refits: Refits) -> tuple[Refit, float] | None:
-    """The simple model whose predictions for unseen cells are most like the model's, and how much: the share of equal
-    labels, or of the predictions' variance; `None` if none is alike."""
+    """The simple model whose errors on unseen cells are most like the model's, and how much; `None` if none is alike.
+
+    Likeness is the share of equal labels among wrong ones, or 1 - sum |P - H|^2 / sum |P - T|^2 for predictions P of
+    the model, H of the simple model, and targets T. A simple model that is right where the model is wrong would learn
+    from more cells what the model may not learn.
+    """
     if not refits.models:
         return None
-    predictions = cells.predictions[refits.unseen_cells].astype(np.float64)
-    spread = float(((predictions - predictions.mean(axis=0)) ** 2).sum())
+    predictions, targets = (
+        one[refits.unseen_cells].astype(np.float64) for one in (cells.predictions, cells.targets)
+    )
+    wrong = is_wrong(cells)[refits.unseen_cells]
 
     def likeness(refit: Refit) -> float:
         if cells.kind == "classification":
-            return float((refit.predictions * predictions).sum(axis=1).mean())
-        left = float(((refit.predictions - predictions) ** 2).sum())
-        return 1 - left / spread if spread > 1e-12 * left else -np.inf
+            equal = (refit.predictions * predictions).sum(axis=1)
+            return float(min(equal.mean(), equal[wrong].mean())) if wrong.any() else -np.inf
+        left, error = (float(((one - predictions) ** 2).sum()) for one in (refit.predictions, targets))
+        return 1 - left / error if error > 1e-12 * left else -np.inf
 
     # A model of one factor cannot learn what it would need other factors for, unlike the user's.
     able = [one for one in refits.models if one.name != "constant" and not one.name.startswith("level:")]

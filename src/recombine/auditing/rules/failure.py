@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from recombine.auditing.cells import Cells, slope_from, slope_of, slope_parts, squared_lengths
+from recombine.auditing.independent_units import one_of_each
 from recombine.auditing.rules.rule import Rule
 from recombine.auditing.rules.rule_test import (
     RuleResult,
@@ -64,7 +65,7 @@ class Failure:
 def apply_rules(cells: Cells, rules: Iterable[Rule], *, seed: int = 0) -> Failure:
     """Tests rules on the unseen cells; none if there is no error to explain."""
     rng = np.random.default_rng([seed, 67])
-    index = cells.outside
+    index = one_of_each(cells.outside, cells.unit)
     max_cells = min(MAX_TESTED_CELLS, max(MIN_TESTED_CELLS, MAX_CELL_PAIRS // max(1, int(cells.seen.sum()))))
     if len(index) > max_cells:
         index = np.sort(rng.choice(index, max_cells, replace=False))

@@ -18,7 +18,7 @@ from recombine.data.argument_types import shown
 from recombine.data.levels import MISSING
 from recombine.data.text import TextScoring
 from recombine.errors import InputError
-from recombine.intervals import Estimate
+from recombine.intervals import Estimate, mean_over_cells
 from recombine.report import bracket, percent, plain_level, plain_number
 from recombine.spaces.observations import Observations
 
@@ -149,11 +149,10 @@ def read_parts(
     return PartAnswers(tuple(words), axes, named, levels)
 
 
-def score_parts(table: Observations, cells: Cells, answers: PartAnswers, *, seed: int = 0) -> PartScores:
+def score_parts(table: Observations, cells: Cells, answers: PartAnswers) -> PartScores:
     """How often each part is right on seen and unseen cells, with intervals over cells."""
     rows = CountedRows.of(table, cells, np.all(answers.levels >= 0, axis=1))
     by_cell = rows.means(np.nan_to_num(answers.right))
-    sampler = rows.sampler(seed)
     outside = rows.counted & np.isin(rows.cell_index, rows.unseen)
     scores = []
     for column, axis in enumerate(answers.axes):
@@ -161,7 +160,7 @@ def score_parts(table: Observations, cells: Cells, answers: PartAnswers, *, seed
         others = named[(named >= 0) & (named != level)]
         factor = table.space.factors[axis]
         most = Counter(others.tolist()).most_common(1)
-        seen, unseen = (rows.estimate(sampler, group, by_cell[:, column]) for group in (0, 1))
+        seen, unseen = (rows.estimate(group, by_cell[:, column]) for group in (0, 1))
         none, several = (
             float((named == one).mean()) if len(named) else np.nan for one in (NONE_NAMED, SEVERAL_NAMED)
         )
@@ -178,10 +177,10 @@ def score_parts(table: Observations, cells: Cells, answers: PartAnswers, *, seed
         )
     worst = ""
     if len(rows.unseen):
-        draws, rates = rows.draws(sampler, 1, by_cell), rows.mean(1, by_cell)
+        rates, weights = rows.mean(1, by_cell), rows.weights[rows.unseen]
         lowest = int(rates.argmin())
         gaps = [
-            sampler.estimate(float(rates[one] - rates[lowest]), draws[:, one] - draws[:, lowest], [1])
+            mean_over_cells((by_cell[:, one] - by_cell[:, lowest])[rows.unseen], weights).estimate
             for one in range(len(rates))
             if one != lowest
         ]

@@ -20,7 +20,7 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.scores import Scores
 from recombine.auditing.text.text_labels import excerpt
 from recombine.errors import InputError
-from recombine.intervals import Resampler
+from recombine.intervals import mean_over_cells
 
 if TYPE_CHECKING:
     from recombine.auditing.findings import Finding
@@ -67,11 +67,9 @@ class RowScores:
     def judged(self, scores: Scores, cells: Cells) -> Scores:
         """Scores with the one baseline that can be scored here."""
         of_constant = cells.error_of_constant[cells.outside]
-        sampler = Resampler((len(of_constant),))
         if not len(of_constant):
             return scores
-        mean = sampler.estimate(float(of_constant.mean()), sampler.means(0, of_constant), [0])
-        return replace(scores, baselines={"constant": mean})
+        return replace(scores, baselines={"constant": mean_over_cells(of_constant).estimate})
 
 
 def without_outputs(findings: dict[str, Finding]) -> dict[str, Finding]:

@@ -23,7 +23,7 @@ from recombine.intervals import (
     resampled_estimate,
     shift_interval,
 )
-from recombine.intervals import _rank_sum_distribution as rank_sum_distribution
+from recombine.intervals.seeds import _rank_sum_distribution as rank_sum_distribution
 
 TRIALS = 20_000
 

@@ -1,0 +1,96 @@
+"""A number with its interval, and what can be done with the interval alone."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+LEVEL = 0.95
+"""The coverage that an interval has unless another is asked for."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; NaN where it could not be measured.
+
+    **Attributes:**
+
+    - `level`: the coverage that the interval really has. For few seeds, even their range has less than 95%.
+    - `n`: the number of seeds behind it, `None` for cells; `lost`: how many more seeds diverged, so that they have no
+        finite value.
+    """
+
+    value: float
+    low: float
+    high: float
+    _: KW_ONLY
+    level: float = LEVEL
+    n: int | None = None
+    lost: int = 0
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """The ends of the interval."""
+        return self.low, self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name."""
+        return dict(vars(self))
+
+
+UNKNOWN = Estimate(np.nan, np.nan, np.nan)
+"""Stands where nothing could be measured."""
+
+
+def difference_of(first: Estimate, second: Estimate) -> Estimate:
+    """`first - second` for two independent estimates, with the interval that follows from theirs.
+
+    The distance from the value to each end adds up in squares, each side by itself, so that intervals need not be
+    symmetric.
+
+    ```python
+    >>> from recombine.intervals import Estimate, difference_of
+    >>> found = difference_of(Estimate(0.5, 0.2, 0.6), Estimate(0.1, 0.0, 0.5))
+    >>> found.value, round(found.low, 3), round(found.high, 3)
+    (0.4, -0.1, 0.541)
+
+    ```
+
+    **Reference:** Zou and Donner 2008, Statistics in Medicine 27:1693.
+    """
+    value = first.value - second.value
+    return Estimate(
+        value,
+        value - float(np.hypot(first.value - first.low, second.high - second.value)),
+        value + float(np.hypot(first.high - first.value, second.value - second.low)),
+    )
+
+
+def one_of_several(estimate: Estimate, comparisons: int, n: int | None = None) -> Estimate:
+    """The estimate with an interval for one of several comparisons, all of which cover at once (Bonferroni).
+
+    The interval is widened about the value by the ratio of the quantiles of both levels: of the t distribution for n
+    cells, of the normal one if their number is not known.
+
+    ```python
+    >>> from recombine.intervals import Estimate, one_of_several
+    >>> found = one_of_several(Estimate(0.0, -1.96, 1.96), 10)
+    >>> round(found.high, 2), round(found.level, 3)
+    (2.81, 0.995)
+
+    ```
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if comparisons <= 1:
+        return estimate
+    level = 1 - (1 - estimate.level) / comparisons
+    tails = np.array([(1 + level) / 2, (1 + estimate.level) / 2])
+    quantiles = ndtri(tails) if n is None else stdtrit(max(n - 1, 1), tails)
+    wider = float(quantiles[0] / quantiles[1])
+    value = estimate.value
+    return Estimate(
+        value, value - wider * (value - estimate.low), value + wider * (estimate.high - value), level=level
+    )

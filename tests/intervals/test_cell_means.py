@@ -1,0 +1,89 @@
+"""Means over cells: known answers, invariances, and how often their intervals cover the truth."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from recombine.intervals import mean_over_cells
+
+RNG = np.random.default_rng(5)
+
+
+def test_symmetric_values_have_the_interval_of_a_t_test():
+    values = np.r_[-3.0, -1.0, 0.0, 1.0, 3.0] + 7
+    found = mean_over_cells(values).estimate
+    expected = stats.t.interval(0.95, 4, loc=7.0, scale=stats.sem(values))
+    assert found.pair == pytest.approx(expected)
+
+
+def test_a_difference_of_symmetric_means_is_welchs():
+    first, second = np.r_[-2.0, 0.0, 2.0], np.r_[-3.0, -1.0, 1.0, 3.0] + 1
+    found = (mean_over_cells(second) - mean_over_cells(first)).estimate
+    expected = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
+    assert found.pair == pytest.approx((expected.low, expected.high))
+
+
+def test_a_ratio_of_symmetric_means_is_fiellers():
+    """With many cells: the roots of (a - r b)^2 = t^2 (var a + r^2 var b)."""
+    top, bottom = (
+        np.concatenate([5 + d, 5 - d]) * k for k, d in ((2.0, RNG.random(500)), (1.0, RNG.random(500)))
+    )
+    found = mean_over_cells(top).over(mean_over_cells(bottom))
+    (a, va), (b, vb) = ((x.mean(), x.var(ddof=1) / len(x)) for x in (top, bottom))
+    q = stats.norm.ppf(0.975) ** 2
+    roots = np.sort(np.roots([b**2 - q * vb, -2 * a * b, a**2 - q * va]))
+    assert found.pair == pytest.approx(roots, rel=1e-4)
+
+
+def test_a_ratio_to_a_mean_that_may_be_zero_has_no_upper_end():
+    found = mean_over_cells(np.ones(5)).over(mean_over_cells(np.array([-1.0, 0.0, 0.5, 1.0])))
+    assert found.value == 8
+    assert found.high == np.inf
+    assert found.low > 0
+
+
+def test_the_interval_reaches_further_where_large_values_may_be_missing():
+    found = mean_over_cells(np.r_[np.zeros(9), 1.0]).estimate
+    assert found.high - found.value > 3 * (found.value - found.low)
+
+
+@given(st.floats(1e-150, 1e150), st.floats(-10, 10), st.integers(0, 99))
+def test_units_do_not_matter(scale, offset, seed):
+    values = np.random.default_rng(seed).exponential(size=12)
+    one, other = mean_over_cells(values).estimate, mean_over_cells(scale * (values + offset)).estimate
+    assert other.low == pytest.approx(scale * (one.low + offset), rel=1e-9, abs=1e-9 * scale)
+    assert other.high == pytest.approx(scale * (one.high + offset), rel=1e-9, abs=1e-9 * scale)
+
+
+def test_weights_count_like_repeated_cells_in_the_value_but_not_in_certainty():
+    values, weights = np.array([0.0, 1.0, 5.0, 2.0]), np.array([1.0, 3.0, 2.0, 2.0])
+    weighted, repeated = (
+        mean_over_cells(values, weights),
+        mean_over_cells(np.repeat(values, weights.astype(int))),
+    )
+    assert weighted.value == pytest.approx(repeated.value)
+    assert weighted.error > repeated.error
+
+
+def test_one_cell_and_no_cell_have_no_interval():
+    assert np.isnan(mean_over_cells(np.ones(1)).estimate.low)
+    assert np.isnan(mean_over_cells(np.ones(0)).estimate.value)
+    assert mean_over_cells(np.ones(3)).estimate.pair == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", ["normal", "squares", "mostly zero"])
+@pytest.mark.parametrize("n", [20, 60])
+def test_coverage(kind, n):
+    """95%; of 2000 draws at least 91% and at most 98%. The textbook interval covers 84% of the skewed means."""
+    rng = np.random.default_rng(n)
+    covered = 0
+    for _ in range(2000):
+        values = rng.normal(size=n)
+        if kind == "mostly zero":
+            values *= (rng.random(n) < 0.3) / np.sqrt(0.3)
+        truth, values = (0.0, values) if kind == "normal" else (1.0, values**2)
+        found = mean_over_cells(values).estimate
+        covered += found.low <= truth <= found.high
+    assert 0.91 <= covered / 2000 <= 0.98
