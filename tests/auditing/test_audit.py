@@ -341,7 +341,7 @@ def test_labels_confused_everywhere_are_not_a_failure_to_compose():
     report = run(np.array(["x", "y", "y"])[X % 3], target=names[X % 3])
     holding = [one.id for one in report.findings if one.holds]
     assert set(holding) <= {"composes"}
-    assert not report.remedies
+    assert {one.id for one in report.remedies} <= {"train_longer"}  # a third of the seen cells is wrong, too
 
 
 def test_a_factor_that_the_task_depends_on_is_not_a_shortcut():

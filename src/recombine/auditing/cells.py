@@ -64,6 +64,7 @@ class Cells:
     - `label_noise`: the share of labels that are wrong; NaN if there are labels, but no cell has several rows.
     - `row_noise`: the error that every row has because targets of the same cell differ, pooled over cells; 0 without
         repeated rows, and for labels.
+    - `scored`: whether errors are 1 - a score from 0 to 1, as those of free text are.
     - `weights`: how much every cell counts in means over cells.
     - `measured`: the rows that count, with the measure of their errors.
     """
@@ -91,6 +92,7 @@ class Cells:
     measured: MeasuredRows
     label_noise: float = 0.0
     row_noise: float = 0.0
+    scored: bool = False
 
     @cached_property
     def copied(self) -> tuple[int, ...]:
@@ -103,6 +105,11 @@ class Cells:
     def unit(self) -> Int[np.ndarray, " cells"]:
         """A number that is equal for cells that differ only in these factors: one piece of evidence."""
         return units_without(self.cells, self.copied, self.seen)
+
+    @property
+    def heavy_errors(self) -> bool:
+        """Whether errors have no bound, so that a few cells may have very large ones."""
+        return self.measured.outputs.measure.name != "labels" and not self.scored
 
     @cached_property
     def known(self) -> Bool[np.ndarray, " cells"]:

@@ -156,7 +156,9 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
         """Of seen and of unseen cells."""
         some = [values[group] for group in groups]
         return [
-            mean_over_cells(np.where(np.abs(one) > rounding, one, 0.0), weight, unit)
+            mean_over_cells(
+                np.where(np.abs(one) > rounding, one, 0.0), weight, unit, heavy=cells.heavy_errors
+            )
             for one, weight, unit in zip(some, weights, units, strict=True)
         ]
 

@@ -66,10 +66,10 @@ def test_a_title_names_the_larger_error_only_if_intervals_do_not_overlap():
 
 
 def test_three_factors_and_labels():
-    a, b, c = np.indices((3, 4, 5)).reshape(3, -1)
+    a, b, c = np.indices((7, 8, 3)).reshape(3, -1)
     seen = (a + b + 2 * c) % 4 > 0
-    truth = (a > 0) == (b > 1)
-    usual = np.array([truth[seen & (b == level)].mean() > 0.5 for level in range(4)])[b]
+    truth = (a > 1) == (b > 3)
+    usual = np.array([truth[seen & (b == level)].mean() > 0.5 for level in range(8)])[b]
     target, prediction = (
         np.array(["no", "yes"])[one.astype(int)] for one in (truth, np.where(seen, truth, usual))
     )

@@ -69,7 +69,7 @@ class AuditComparison(Report):
     ...     factors={"a": a, "b": b}, seen=seen, target=y, prediction={"v1": np.where(seen, y, 2.0 * a), "v2": y}
     ... )
     >>> print(both.verdict)
-    v2 is better than v1 on unseen combinations: error 0 against 9.2, difference 9.2 [3.5, 15.2]; on seen ones they \
+    v2 is better than v1 on unseen combinations: error 0 against 9.2, difference 9.2 [3.3, 16.1]; on seen ones they \
 are the same. v2 composes; v1 does not.
     >>> both.pair("v1", "v2").unseen.better, both.check("v2: does-not-compose").passed
     (True, True)

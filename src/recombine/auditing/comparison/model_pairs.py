@@ -75,7 +75,8 @@ def _mean(report: AuditReport, cells: Cells, group: int) -> Estimate:
     if cells is report.by_cell and report.scores is not None:
         return report.scores.unseen if group else report.scores.seen
     index = cells.outside if group else cells.inside
-    return mean_over_cells(cells.error[index], cells.weights[index]).estimate
+    weights, units = cells.weights[index], cells.unit[index]
+    return mean_over_cells(cells.error[index], weights, units, heavy=cells.heavy_errors).estimate
 
 
 def _weighting(report: AuditReport) -> Weighting:

@@ -108,7 +108,7 @@ def paired_difference(
     >>> few = paired_difference(before, after, scale=1.0)
     >>> many = paired_difference(before, 1 - after, scale=1.0)
     >>> few.better, many.better, few.size
-    (False, True, '0.20 [0.00, 0.42]')
+    (False, True, '0.20 [0.00, 0.45]')
 
     ```
     """

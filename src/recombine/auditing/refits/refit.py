@@ -118,8 +118,8 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
         models.append(
             Refit(
                 name,
-                _mean(left_out, cells.weights[order]),
-                _mean(errors, cells.weights[unseen]),
+                _mean(cells, order, left_out),
+                _mean(cells, unseen, errors),
                 left_out,
                 errors,
                 predictions,
@@ -188,10 +188,12 @@ def _without(cells: Cells, fold: Int[np.ndarray, " fold"], predict: Predictor) -
     return errors
 
 
-def _mean(errors: np.ndarray, weights: np.ndarray) -> Estimate:
-    """The weighted mean over cells, with its interval; cells without an error do not count."""
+def _mean(cells: Cells, index: np.ndarray, errors: np.ndarray) -> Estimate:
+    """The weighted mean of some cells, with its interval; cells without an error do not count."""
     known = np.isfinite(errors)
-    found = mean_over_cells(errors[known], weights[known]).estimate
+    some = index[known]
+    weights, units = cells.weights[some], cells.unit[some]
+    found = mean_over_cells(errors[known], weights, units, heavy=cells.heavy_errors).estimate
     return Estimate(found.value, max(found.low, 0.0), found.high)
 
 

@@ -48,8 +48,11 @@ def gain_of_refit(refit: Refit, cells: Cells, refits: Refits) -> Gain | None:
         return None
     left_out, unseen = refit.held_out_errors[known], cells.error[cells.outside]
     index = refits.held_out_cells[known]
-    of_refit = mean_over_cells(left_out, cells.weights[index])
-    left = of_refit.over(mean_over_cells(unseen, cells.weights[cells.outside]))
+    of_refit, of_model = (
+        mean_over_cells(errors, cells.weights[some], cells.unit[some], heavy=cells.heavy_errors)
+        for errors, some in ((left_out, index), (unseen, cells.outside))
+    )
+    left = of_refit.over(of_model)
     share = _at_most_all(Estimate(1 - left.value, 1 - left.high, 1 - left.low))
     return Gain(share, "on seen cells left out of the fit, next to your model on unseen cells")
 

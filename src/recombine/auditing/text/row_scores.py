@@ -62,7 +62,9 @@ class RowScores:
             1 - self.constant[:, None], rows.cell_index, len(cells.cells), rows.counts
         )[:, 0]
         # A score already says how right an answer is, so there is no noise in targets to look for.
-        return replace(cells, error_of_constant=of_constant, excess_of_constant=of_constant, replicated=True)
+        return replace(
+            cells, error_of_constant=of_constant, excess_of_constant=of_constant, replicated=True, scored=True
+        )
 
     def judged(self, scores: Scores, cells: Cells) -> Scores:
         """Scores with the one baseline that can be scored here."""
