@@ -35,6 +35,7 @@ from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.data.text import TextScoring
 from recombine.errors import InputError
+from recombine.intervals import FEW_CELLS
 from recombine.tasks.task import Kind
 
 
@@ -341,6 +342,11 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
             f"neither predictions nor errors depend on {' and '.join(names)}, so unseen cells that differ only in "
             f"{'it' if len(names) == 1 else 'them'} count as one in intervals and tests: {units} instead of "
             f"{len(cells.outside)}"
+        )
+    if outputs is not None and cells.heavy_errors and 1 < len(cells.outside) < FEW_CELLS:
+        notes.append(
+            f"intervals are approximate with fewer than {FEW_CELLS} unseen cells: if large errors are rare, these cells "
+            "may lack them"
         )
     factors = len(cells.sizes)
     if outputs is not None and max_shortcut_factors(factors) < min(MAX_SHORTCUT_FACTORS, factors - 1):

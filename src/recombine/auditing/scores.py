@@ -26,7 +26,7 @@ from recombine.auditing.thresholds import (
     TRIFLING,
 )
 from recombine.auditing.wrong_cells import is_wrong
-from recombine.intervals import UNKNOWN, Estimate, MeanOverCells, mean_over_cells
+from recombine.intervals import UNKNOWN, Estimate, difference_of, mean_over_cells, ratio_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
         ROUNDING_ERROR * float(cells.error_of_constant[cells.known].mean()) if cells.known.any() else 0.0
     )
 
-    def means(values: Float[np.ndarray, " cells"]) -> list[MeanOverCells]:
+    def means(values: Float[np.ndarray, " cells"]) -> list[Estimate]:
         """Of seen and of unseen cells."""
         some = [values[group] for group in groups]
         return [
@@ -171,26 +171,26 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
     if inside:
         left = _honest(excess[0], cells)
         learnable = float(np.average(cells.excess_of_constant[groups[0]], weights=weights[0]))
-        skill = (left * (-1 / learnable) + 1.0).estimate if learnable > 0 else UNKNOWN
+        skill = left.scaled(-1 / learnable, 1.0) if learnable > 0 else UNKNOWN
     if outside:
-        beyond = excess[1].estimate
+        beyond = excess[1]
     if inside and outside:
-        ratio = errors[1].over(errors[0])
+        ratio = ratio_of(errors[1], errors[0])
         scale = over_all(cells.excess_of_constant)
-        transfer = (excess[1] * -1.0 + scale).over(left * -1.0 + scale)
+        transfer = ratio_of(excess[1].scaled(-1.0, scale), left.scaled(-1.0, scale))
         bad = [
             mean_over_cells(is_wrong(cells)[group].astype(np.float64), weight, unit)
             for group, weight, unit in zip(groups, weights, units, strict=True)
         ]
-        wrong = (bad[1] - bad[0]).estimate
+        wrong = difference_of(bad[1], bad[0])
     best = None if refits is None else refits.best
     return Scores(
         cells.measured.outputs.measure.title,
         cells.held_out,
         len(groups[0]),
         len(groups[1]),
-        _possible(errors[0].estimate, cells),
-        _possible(errors[1].estimate, cells),
+        _possible(errors[0], cells),
+        _possible(errors[1], cells),
         float(np.average(cells.error_of_constant[groups[0]], weights=weights[0])) if inside else np.nan,
         over_all(cells.error_of_constant),
         {} if refits is None else {one.name: one.unseen for one in refits.models},
@@ -213,7 +213,7 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
     )
 
 
-def _honest(excess: MeanOverCells, cells: Cells) -> MeanOverCells:
+def _honest(excess: Estimate, cells: Cells) -> Estimate:
     """The error on seen cells beyond noise, for rows that the model was not trained on.
 
     A model that fits the noise of its training rows has an error below the noise there, and one as much above it on new
@@ -222,7 +222,7 @@ def _honest(excess: MeanOverCells, cells: Cells) -> MeanOverCells:
     if excess.value >= 0:
         return excess
     overfits = cells.kind == "regression" and cells.row_noise > 0 and not cells.held_out
-    return excess * -1.0 if overfits else excess - excess.value
+    return excess.scaled(-1.0) if overfits else excess.scaled(1.0, -excess.value)
 
 
 def _unjudged(cells: Cells) -> str:

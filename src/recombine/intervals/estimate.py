@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+import math
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,21 @@ class Estimate:
         """The ends of the interval."""
         return self.low, self.high
 
+    def scaled(self, factor: float, offset: float = 0.0) -> Estimate:
+        """`factor * value + offset` with its interval.
+
+        ```python
+        >>> from recombine.intervals import Estimate
+        >>> Estimate(0.25, 0.0, 0.5).scaled(-1.0, 1.0).pair
+        (0.5, 1.0)
+
+        ```
+        """
+        ends = (factor * end + offset for end in (self.pair if factor >= 0 else self.pair[::-1]))
+        return replace(
+            self, **dict(zip(("low", "high"), ends, strict=True)), value=factor * self.value + offset
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name."""
         return dict(vars(self))
@@ -66,6 +82,50 @@ def difference_of(first: Estimate, second: Estimate) -> Estimate:
         value - float(np.hypot(first.value - first.low, second.high - second.value)),
         value + float(np.hypot(first.high - first.value, second.value - second.low)),
     )
+
+
+def ratio_of(top: Estimate, bottom: Estimate) -> Estimate:
+    """`top / bottom` for two independent estimates, the second of which should be positive.
+
+    A ratio r is in the interval if 0 is in that of `top - r * bottom`, see `difference_of`. An end is infinite if the
+    data do not bound it, because the bottom may be 0.
+
+    ```python
+    >>> from recombine.intervals import Estimate, ratio_of
+    >>> found = ratio_of(Estimate(6.0, 5.0, 8.0), Estimate(2.0, 1.0, 3.0))
+    >>> found.value, round(found.low, 2), round(found.high, 2)
+    (3.0, 1.92, 6.31)
+    >>> ratio_of(Estimate(6.0, 5.0, 8.0), Estimate(2.0, -1.0, 3.0)).high
+    inf
+
+    ```
+
+    **Reference:** Donner and Zou 2012, Statistical Methods in Medical Research 21:347.
+    """
+    if not (math.isfinite(top.value) and bottom.value > 0):
+        return UNKNOWN
+    value = top.value / bottom.value
+    if not all(map(math.isfinite, (*top.pair, *bottom.pair))):
+        return Estimate(value, np.nan, np.nan)
+    return Estimate(value, _low_end_of_ratio(top, bottom), -_low_end_of_ratio(top.scaled(-1.0), bottom))
+
+
+def _low_end_of_ratio(top: Estimate, bottom: Estimate) -> float:
+    """The smaller r that solves `(a - r b)^2 = (a - low of a)^2 + r^2 q^2` for values a and b.
+
+    q is the distance from b to the end that makes `r b` large: to its upper end for positive r.
+    """
+    size = (
+        max(abs(top.value), abs(top.low)) or 1.0
+    )  # squares of tiny or huge numbers would under- or overflow
+    a, low = top.value / size, top.low / size
+    q = (bottom.high / bottom.value - 1) if low >= 0 else (1 - bottom.low / bottom.value)
+    square, constant = 1 - q**2, low * (2 * a - low)  # square * r^2 - 2 a r + constant = 0, in units of b
+    if low < 0 and square <= 0:
+        return -math.inf
+    root = math.sqrt(max(a**2 - square * constant, 0.0))
+    r = constant / (a + root) if a > 0 else (a - root) / square
+    return r * size / bottom.value
 
 
 def one_of_several(estimate: Estimate, comparisons: int, n: int | None = None) -> Estimate:

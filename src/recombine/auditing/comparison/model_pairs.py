@@ -76,7 +76,7 @@ def _mean(report: AuditReport, cells: Cells, group: int) -> Estimate:
         return report.scores.unseen if group else report.scores.seen
     index = cells.outside if group else cells.inside
     weights, units = cells.weights[index], cells.unit[index]
-    return mean_over_cells(cells.error[index], weights, units, heavy=cells.heavy_errors).estimate
+    return mean_over_cells(cells.error[index], weights, units, heavy=cells.heavy_errors)
 
 
 def _weighting(report: AuditReport) -> Weighting:

@@ -118,7 +118,7 @@ def paired_difference(
     off = after - before
     off = np.where(np.abs(off) <= SAME_ERROR * scale, 0.0, off)
     counted = np.ones(n) if weights is None else weights
-    found = one_of_several(mean_over_cells(off, counted).estimate, comparisons, n)
+    found = one_of_several(mean_over_cells(off, counted), comparisons, n)
     excludes_zero = found.low > 0 or found.high < 0
     # Not divided by the comparisons: the signs of a dozen cells could never be that unlikely.
     if excludes_zero and paired_p_value(off * counted, seed=seed) > DIFFERS_P_VALUE:

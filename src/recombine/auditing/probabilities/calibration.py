@@ -162,7 +162,7 @@ def _group(
         return None
     estimates = [rows.estimate(group, by_cell[:, column], largest=2.0) for column in range(3)]
     over = by_cell[:, 0] - by_cell[:, 1]
-    overconfidence = mean_over_cells(over[cells], rows.weights[cells]).estimate
+    overconfidence = mean_over_cells(over[cells], rows.weights[cells])
     inside = np.zeros(len(by_cell), dtype=bool)
     inside[cells] = True
     chosen = np.flatnonzero(rows.counted & inside[rows.cell_index])

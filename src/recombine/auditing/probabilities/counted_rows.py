@@ -74,6 +74,6 @@ class CountedRows:
     def estimate(self, group: int, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0) -> Estimate:
         """The mean over seen (0) or unseen (1) cells with its interval, clipped to the range from 0."""
         index = (self.seen, self.unseen)[group]
-        one = mean_over_cells(by_cell[index], self.weights[index]).estimate
+        one = mean_over_cells(by_cell[index], self.weights[index])
         low, high = np.clip(one.pair, 0.0, largest)
         return Estimate(one.value, float(low), float(high))

@@ -104,8 +104,10 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     unseen = _some(outside, rng)
     held_out = _some(inside, rng)
     seen = seen_targets(cells)
-    folds = np.array_split(rng.permutation(held_out), min(REFIT_FOLDS, len(held_out)))
-    folds = [np.sort(fold) for fold in folds]
+    # cells that are copies of each other are left out together
+    units = np.unique(cells.unit[held_out])
+    parts = np.array_split(rng.permutation(units), min(REFIT_FOLDS, len(units)))
+    folds = [held_out[np.isin(cells.unit[held_out], part)] for part in parts]
     order = np.concatenate(folds)
     models = []
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
@@ -193,7 +195,7 @@ def _mean(cells: Cells, index: np.ndarray, errors: np.ndarray) -> Estimate:
     known = np.isfinite(errors)
     some = index[known]
     weights, units = cells.weights[some], cells.unit[some]
-    found = mean_over_cells(errors[known], weights, units, heavy=cells.heavy_errors).estimate
+    found = mean_over_cells(errors[known], weights, units, heavy=cells.heavy_errors)
     return Estimate(found.value, max(found.low, 0.0), found.high)
 
 

@@ -18,7 +18,7 @@ from recombine.auditing.refits import Refit, Refits, refit_title
 from recombine.auditing.seen_cells import seen_targets
 from recombine.auditing.thresholds import MIN_LIKENESS, RANDOM_ADDITIONS
 from recombine.auditing.wrong_cells import is_wrong
-from recombine.intervals import Estimate, Resampler, mean_over_cells
+from recombine.intervals import Estimate, Resampler, mean_over_cells, ratio_of
 from recombine.report import percent
 
 
@@ -52,8 +52,7 @@ def gain_of_refit(refit: Refit, cells: Cells, refits: Refits) -> Gain | None:
         mean_over_cells(errors, cells.weights[some], cells.unit[some], heavy=cells.heavy_errors)
         for errors, some in ((left_out, index), (unseen, cells.outside))
     )
-    left = of_refit.over(of_model)
-    share = _at_most_all(Estimate(1 - left.value, 1 - left.high, 1 - left.low))
+    share = _at_most_all(ratio_of(of_refit, of_model).scaled(-1.0, 1.0))
     return Gain(share, "on seen cells left out of the fit, next to your model on unseen cells")
 
 

@@ -180,7 +180,7 @@ def score_parts(table: Observations, cells: Cells, answers: PartAnswers) -> Part
         rates, weights = rows.mean(1, by_cell), rows.weights[rows.unseen]
         lowest = int(rates.argmin())
         gaps = [
-            mean_over_cells((by_cell[:, one] - by_cell[:, lowest])[rows.unseen], weights).estimate
+            mean_over_cells((by_cell[:, one] - by_cell[:, lowest])[rows.unseen], weights)
             for one in range(len(rates))
             if one != lowest
         ]

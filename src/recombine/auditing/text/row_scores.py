@@ -71,7 +71,7 @@ class RowScores:
         of_constant = cells.error_of_constant[cells.outside]
         if not len(of_constant):
             return scores
-        return replace(scores, baselines={"constant": mean_over_cells(of_constant).estimate})
+        return replace(scores, baselines={"constant": mean_over_cells(of_constant)})
 
 
 def without_outputs(findings: dict[str, Finding]) -> dict[str, Finding]:

@@ -1,0 +1,68 @@
+"""Cells that differ only in a factor that changes nothing are one piece of evidence."""
+
+import numpy as np
+import pytest
+
+from recombine import audit
+from recombine.auditing.independent_units import copied_factors, one_of_each, units_without
+
+CAUSES = ("memorisation_leak", "shortcut", "superposition", "additive_only")
+
+
+def _table(seed, *, runs, kind):
+    """Random targets and predictions of 36 combinations, each in several runs that change neither."""
+    rng = np.random.default_rng(seed)
+    a, b, run = np.indices((6, 6, runs)).reshape(3, -1)
+    draw = (lambda: rng.integers(4, size=(6, 6))) if kind == "labels" else (lambda: rng.normal(size=(6, 6)))
+    target, predicted = draw(), draw()
+    seen = np.indices((6, 6)).sum(axis=0) % 3 > 0
+    predicted = np.where(seen, target, predicted)
+    factors = {"a": a, "b": b, "run": run} if runs > 1 else {"a": a, "b": b}
+    return {"factors": factors, "seen": seen[a, b], "target": target[a, b], "prediction": predicted[a, b]}
+
+
+@pytest.mark.parametrize("kind", ["labels", "quantities"])
+def test_copies_of_random_errors_are_not_a_pattern(kind):
+    """Without units, a cause or a condition was named in 11 of 20 such tables."""
+    named = 0
+    for seed in range(10):
+        report = audit(**_table(seed, runs=5, kind=kind))
+        named += bool(report.conditions) or any(report.finding(one).holds for one in CAUSES)
+    assert named <= 1
+
+
+def test_copies_do_not_narrow_intervals():
+    once, five = (audit(**_table(3, runs=runs, kind="quantities")).scores for runs in (1, 5))
+    assert five.unseen.pair == pytest.approx(once.unseen.pair)
+    assert five.ratio.pair == pytest.approx(once.ratio.pair, nan_ok=True)
+
+
+def test_copies_are_left_out_of_refits_together():
+    """Otherwise the nearest seen cell of a cell that was left out is its copy, and everything looks predictable."""
+    report = audit(**_table(0, runs=5, kind="quantities"))
+    nearest, constant = (report.refits.named(one).held_out.value for one in ("nearest_seen_cell", "constant"))
+    assert nearest > 0.5 * constant
+
+
+def test_the_report_says_that_copies_count_once():
+    notes = " ".join(audit(**_table(0, runs=5, kind="quantities")).notes)
+    assert "depend on run" in notes
+    assert "12 instead of 60" in notes
+
+
+def test_a_factor_that_changes_targets_or_predictions_is_not_copied():
+    cells = np.indices((4, 4, 3)).reshape(3, -1).T
+    rng = np.random.default_rng(0)
+    fixed, varying = rng.normal(size=(4, 4))[cells[:, 0], cells[:, 1]], rng.normal(size=48)
+    index = np.arange(48)
+    assert copied_factors(cells, [fixed[:, None]], index) == (2,)
+    assert copied_factors(cells, [fixed[:, None], varying[:, None]], index) == ()
+    assert copied_factors(cells, [np.ones((48, 1))], index) == ()
+
+
+def test_seen_and_unseen_cells_are_different_units():
+    cells = np.indices((2, 2)).reshape(2, -1).T
+    unit = units_without(cells, (1,), np.array([True, False, True, True]))
+    assert unit[0] != unit[1]
+    assert unit[2] == unit[3]
+    assert one_of_each(np.array([1, 2, 3]), unit).tolist() == [1, 2]
