@@ -345,8 +345,8 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
         )
     if outputs is not None and cells.heavy_errors and 1 < len(cells.outside) < FEW_CELLS:
         notes.append(
-            f"intervals are approximate with fewer than {FEW_CELLS} unseen cells: if large errors are rare, these cells "
-            "may lack them"
+            f"intervals are approximate with fewer than {FEW_CELLS} unseen cells: if large errors are rare, these "
+            "cells may lack them"
         )
     factors = len(cells.sizes)
     if outputs is not None and max_shortcut_factors(factors) < min(MAX_SHORTCUT_FACTORS, factors - 1):
