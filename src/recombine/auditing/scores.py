@@ -119,7 +119,7 @@ class Scores:
 
     @property
     def too_close(self) -> bool:
-        """Whether the decision hangs on a resample or two."""
+        """Whether the interval ends at the bar, so that next to nothing would decide otherwise."""
         return bool(abs(self.transfer.high - self.bar) <= TOO_CLOSE)
 
     @property

@@ -19,8 +19,8 @@ MOSTLY_RIGHT = 0.1
 """Nor does it compose if, with 95% confidence, more than this share of unseen cells is wrong, beyond that of seen
 cells,"""
 TOO_CLOSE = 0.003
-"""unless the end of the interval is this close to that share: then another seed of the resampling could decide
-otherwise, and it is too close to call."""
+"""unless the end of the interval is this close to that share: then rounding or a single cell could decide otherwise,
+and it is too close to call."""
 TRIFLING = 0.01
 """Nor does it compose if a rule that ignores how factors combine surely explains most of the error, unless that error
 is below this share of a constant's or like that on seen cells. (Predictions that keep nine tenths of their size have a
