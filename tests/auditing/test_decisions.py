@@ -152,3 +152,29 @@ def test_the_same_verdict_for_every_seed():
         same += max(holds.count(one) for one in (True, False, None))
         total += len(holds)
     assert same >= 0.98 * total
+
+
+def test_an_error_that_may_be_twice_as_large_is_not_said_to_be_like_that_on_seen_cells():
+    """Two unseen cells in ten have larger errors: the ratio is above 1.5, but not surely, and the verdict shows it."""
+    target, seen = 1.0 * (A + B), seen_cells(0)
+    size = np.where(seen, 0.1, 0.08)
+    size[np.flatnonzero(~seen)[::5]] = 0.3
+    errors = size * target.std() * np.random.default_rng(0).choice([-1, 1], size=100)
+    report = audit(factors=FACTORS, seen=seen, target=target, prediction=target + errors)
+    scores = report.scores
+    assert scores.composes
+    assert scores.ratio.low < 1.5 < scores.ratio.value
+    assert "like seen ones" not in report.verdict
+    assert f"{scores.ratio.value:.1f} times [" in report.verdict
+
+
+def test_targets_of_several_sizes_are_said_to_hide_errors_of_small_ones():
+    target = np.exp(0.5 * (A + B))
+    audited = {
+        metric: audit(
+            factors=FACTORS, seen=seen_cells(1), target=target, prediction=1.1 * target, metric=metric
+        )
+        for metric in ("squared", "log")
+    }
+    assert any("mostly about large ones" in note for note in audited["squared"].notes)
+    assert not any("mostly about large ones" in note for note in audited["log"].notes)

@@ -44,6 +44,17 @@ def test_copies_are_left_out_of_refits_together():
     assert nearest > 0.5 * constant
 
 
+def test_copies_are_left_out_one_by_one_if_unseen_cells_have_seen_copies():
+    """Which run is unseen differs from cell to cell, so pairs of a and b are known from other runs."""
+    rng = np.random.default_rng(0)
+    a, b, run = np.indices((6, 6, 5)).reshape(3, -1)
+    target = rng.normal(size=(6, 6))[a, b]
+    seen = (a + b + run) % 5 > 0
+    report = audit(factors={"a": a, "b": b, "run": run}, seen=seen, target=target, prediction=0 * target)
+    pairs, constant = (report.refits.named(one).held_out.value for one in ("additive_2", "constant"))
+    assert pairs < 0.01 * constant
+
+
 def test_the_report_says_that_copies_count_once():
     notes = " ".join(audit(**_table(0, runs=5, kind="quantities")).notes)
     assert "depend on run" in notes

@@ -31,6 +31,7 @@ from recombine.auditing.split_forecast import SplitForecast, forecast
 from recombine.auditing.text.part_scores import score_parts
 from recombine.auditing.text.row_scores import NO_FORECAST, without_outputs
 from recombine.auditing.text.text_reading import TextReading, read_text, text_scoring
+from recombine.auditing.thresholds import WIDE_RANGE
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.data.text import TextScoring
@@ -348,6 +349,11 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
             f"intervals are approximate with fewer than {FEW_CELLS} unseen cells: if large errors are rare, these "
             "cells may lack them"
         )
+    if outputs is not None and (times := _range_of(outputs)) >= WIDE_RANGE:
+        notes.append(
+            f"targets differ by a factor of {times:.0f}, so squared errors are mostly about large ones; "
+            "metric='log' or 'relative' counts all alike"
+        )
     factors = len(cells.sizes)
     if outputs is not None and max_shortcut_factors(factors) < min(MAX_SHORTCUT_FACTORS, factors - 1):
         notes.append(
@@ -364,6 +370,17 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
         if missing:
             notes.append(f"{missing} unseen cells have no target and were left out of errors and findings")
     return notes
+
+
+def _range_of(outputs: Outputs) -> float:
+    """How many times as large large targets are as small ones, if all are positive and errors are squared; else 1."""
+    if outputs.kind != "regression" or not outputs.measure.is_squared or outputs.targets.shape[1] != 1:
+        return 1.0
+    targets = outputs.targets[outputs.known]
+    if not len(targets) or not targets.min() > 0:
+        return 1.0
+    low, high = np.quantile(targets, (0.05, 0.95))
+    return float(high / low)
 
 
 def _one_target(data: AuditInputs, outputs: Outputs | None) -> np.ndarray | None:

@@ -106,6 +106,14 @@ class Cells:
         """A number that is equal for cells that differ only in these factors: one piece of evidence."""
         return units_without(self.cells, self.copied, self.seen)
 
+    @cached_property
+    def copies_are_seen(self) -> bool:
+        """Whether most unseen cells differ from some seen cell only in these factors."""
+        if not self.copied:
+            return False
+        apart = units_without(self.cells, self.copied, np.zeros_like(self.seen))
+        return bool(np.isin(apart[self.outside], apart[self.inside]).mean() > 0.5)
+
     @property
     def heavy_errors(self) -> bool:
         """Whether errors have no bound, so that a few cells may have very large ones."""

@@ -118,6 +118,12 @@ class Scores:
         return bool(larger and self.transfer.value <= 1 - TRIFLING)
 
     @property
+    def perhaps_worse_on_unseen(self) -> bool:
+        """Whether it is larger in these cells, and more than a trifle, but not surely so in others."""
+        larger = self.ratio.value > LIKE_SEEN and not self.worse_on_unseen
+        return bool(larger and self.transfer.value <= 1 - TRIFLING)
+
+    @property
     def too_close(self) -> bool:
         """Whether the interval ends at the bar, so that next to nothing would decide otherwise."""
         return bool(abs(self.transfer.high - self.bar) <= TOO_CLOSE)

@@ -41,6 +41,8 @@ large."""
 LIKE_SEEN = 1.5
 """Unseen cells are handled like seen ones unless their error is, with 95% confidence, more than this many times as
 large."""
+WIDE_RANGE = 20.0
+"""Squared errors are mostly about large targets if the 95th percentile of positive ones is this many times the 5th."""
 ROUNDING_ERROR = 1e-12
 """An error below this share of a constant's is rounding."""
 

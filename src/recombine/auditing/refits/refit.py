@@ -104,10 +104,7 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     unseen = _some(outside, rng)
     held_out = _some(inside, rng)
     seen = seen_targets(cells)
-    # cells that are copies of each other are left out together
-    units = np.unique(cells.unit[held_out])
-    parts = np.array_split(rng.permutation(units), min(REFIT_FOLDS, len(units)))
-    folds = [held_out[np.isin(cells.unit[held_out], part)] for part in parts]
+    folds = _folds(cells, held_out, rng)
     order = np.concatenate(folds)
     models = []
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
@@ -128,6 +125,16 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
             )
         )
     return Refits(tuple(models), order, unseen, predictors)
+
+
+def _folds(
+    cells: Cells, held_out: Int[np.ndarray, " held_out"], rng: np.random.Generator
+) -> list[Int[np.ndarray, " fold"]]:
+    """Parts of the seen cells that are left out in turn. Cells that are copies of each other are left out together,
+    unless unseen cells have copies among the seen ones, too."""
+    unit = cells.unit[held_out] if not cells.copies_are_seen else held_out
+    parts = np.array_split(rng.permutation(np.unique(unit)), min(REFIT_FOLDS, len(np.unique(unit))))
+    return [held_out[np.isin(unit, part)] for part in parts]
 
 
 def _shares_classes(cells: Cells) -> bool:
