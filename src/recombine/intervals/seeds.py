@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -46,6 +48,7 @@ def interval(values: ArrayLike, *, level: float = LEVEL) -> Estimate:
     return Estimate(float(np.median(finite)), low, high, level=coverage, n=n, lost=lost)
 
 
+@lru_cache(maxsize=4096)  # looking for enough seeds asks for every number of them
 def median_ranks(n: int, level: float = LEVEL) -> tuple[int, float]:
     """The rank k of the order-statistic interval of a median, and its exact coverage.
 
