@@ -115,9 +115,10 @@ def _low_end_of_ratio(top: Estimate, bottom: Estimate) -> float:
 
     q is the distance from b to the end that makes `r b` large: to its upper end for positive r.
     """
-    size = (
-        max(abs(top.value), abs(top.low)) or 1.0
-    )  # squares of tiny or huge numbers would under- or overflow
+    if top.value == top.low == 0:
+        return 0.0
+    # in units of a: squares of tiny or huge numbers would under- or overflow
+    size = max(abs(top.value), abs(top.low))
     a, low = top.value / size, top.low / size
     q = (bottom.high / bottom.value - 1) if low >= 0 else (1 - bottom.low / bottom.value)
     square, constant = 1 - q**2, low * (2 * a - low)  # square * r^2 - 2 a r + constant = 0, in units of b
