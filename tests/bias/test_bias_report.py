@@ -81,7 +81,7 @@ def test_more_training_comes_closer_to_the_limit(trained_by_seed):
     ratios, residuals = [], []
     for nets in trained_by_seed:
         early, late = (report(net).distance for net in nets.values())
-        assert 1 <= late.ratio
+        assert late.ratio >= 1
         assert late.ratio < early.ratio or np.isnan(early.ratio)
         assert late.margin <= late.best_margin * (1 + 1e-6)
         assert late.imbalance < 0.05  # descent keeps weights balanced
