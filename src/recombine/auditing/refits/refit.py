@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.refits.kernel_fit import KernelMachine
@@ -107,13 +107,13 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     # cells that are copies of each other are left out together
     units = np.unique(cells.unit[held_out])
     parts = np.array_split(rng.permutation(units), min(REFIT_FOLDS, len(units)))
-    folds = [held_out[np.isin(cells.unit[held_out], part)] for part in parts]
-    order = np.concatenate(folds)
+    folds = [_Fold.of(cells, held_out[np.isin(cells.unit[held_out], part)]) for part in parts]
+    order = np.concatenate([fold.held_out for fold in folds])
     models = []
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
     predictors = _predictors(cells, seen, names, seed)
     for name, predict in predictors.items():
-        left_out = np.concatenate([_without(cells, fold, predict) for fold in folds])
+        left_out = np.concatenate([fold.errors(cells, predict) for fold in folds])
         predictions = predict(seen, cells.cells[unseen])
         errors = cells.error_of(unseen, predictions)
         errors = np.where(errors > floor, errors, 0.0)
@@ -178,16 +178,26 @@ def _nearest(known: SeenCells, some: np.ndarray) -> np.ndarray:
     return known.mean_of(known.nearest(some))
 
 
-def _without(cells: Cells, fold: Int[np.ndarray, " fold"], predict: Predictor) -> Float[np.ndarray, " fold"]:
-    """Errors on some seen cells of a model fitted to the others; NaN where these lack a level."""
-    rest = np.setdiff1d(cells.inside, fold)
-    known = seen_targets(cells, rest)
-    levels = cells.cells[fold]
-    familiar = ~Conjunctions.of(known.cells, cells.sizes, order=1).missing(levels).any(axis=1)
-    errors = np.full(len(fold), np.nan)
-    if familiar.any() and len(rest) > 1:
-        errors[familiar] = cells.error_of(fold[familiar], predict(known, levels[familiar]))
-    return errors
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Some seen cells, all others, and which of the first have only levels that the others have as well."""
+
+    held_out: Int[np.ndarray, " held_out"]
+    known: SeenCells
+    familiar: Bool[np.ndarray, " held_out"]
+
+    @staticmethod
+    def of(cells: Cells, held_out: Int[np.ndarray, " held_out"]) -> _Fold:
+        known = seen_targets(cells, np.setdiff1d(cells.inside, held_out))
+        levels = Conjunctions.of(known.cells, cells.sizes, order=1)
+        return _Fold(held_out, known, ~levels.missing(cells.cells[held_out]).any(axis=1))
+
+    def errors(self, cells: Cells, predict: Predictor) -> Float[np.ndarray, " held_out"]:
+        """Errors on the held-out cells of a model fitted to the others; NaN where these lack a level."""
+        errors, asked = np.full(len(self.held_out), np.nan), self.held_out[self.familiar]
+        if len(asked) and len(self.known.cells) > 1:
+            errors[self.familiar] = cells.error_of(asked, predict(self.known, cells.cells[asked]))
+        return errors
 
 
 def _mean(cells: Cells, index: np.ndarray, errors: np.ndarray) -> Estimate:
