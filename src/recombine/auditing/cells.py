@@ -306,6 +306,9 @@ def means_by_cell(
         means = means.reshape(n, values.shape[1]).astype(
             np.float64, copy=False
         )  # whole numbers if there is no row
+    elif values.shape[1] == 1:  # the sum of a sparse product, in the same order, without a matrix
+        column = np.bincount(cell_index[chosen], weights=weights * values[chosen, 0], minlength=n)
+        means = column[:, None].astype(np.float64, copy=False)
     else:
         average = sparse.csr_array(
             (weights, (cell_index[chosen], np.arange(len(chosen)))), shape=(n, len(chosen))

@@ -31,6 +31,9 @@ from recombine.theory import Conjunctions
 from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.cooccurrence import cooccurrence
 
+MAX_DENSE = 100_000
+"""Cells times effects up to which a dense design is faster than a sparse one."""
+
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
 
@@ -148,8 +151,9 @@ class SeenCells:
             warnings.simplefilter(
                 "ignore"
             )  # nearly separable labels can be predicted before the fit converges
+            design = conjunctions.design(self.cells[rows])
             machine = LogisticRegression(C=LOGIT_COST, max_iter=500).fit(
-                conjunctions.design(self.cells[rows]), label
+                design.toarray() if np.prod(design.shape) <= MAX_DENSE else design, label
             )
         return conjunctions, machine
 
