@@ -18,6 +18,9 @@ from recombine.spaces.observations import Observations
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
 
+DISTANCE_BLOCK = 2**17
+"""Entries of a block of rows in `squared_distances`."""
+
 Weighting = Literal["cells", "rows"]
 """Whether every cell counts once, or by the number of its rows."""
 
@@ -163,9 +166,11 @@ def gather(table: Observations, outputs: Outputs, weighting: Weighting = "cells"
     errors = error(), error(np.broadcast_to(constant, outputs.targets.shape))
     own = outputs.measure.name == "function"
     excess, noise = errors, 0.0 if own else label_noise(outputs, cell_index, table.seen)
-    target_noise = _noise(outputs.targets, cell_index, outputs, n)
-    error_noise = _noise(outputs.predictions - outputs.targets, cell_index, outputs, n)
+    target_noise = error_noise = np.zeros(n)
     row_noise = 0.0
+    if outputs.kind == "regression":
+        target_noise = _noise(outputs.targets, cell_index, outputs.known, n)
+        error_noise = _noise(outputs.predictions - outputs.targets, cell_index, outputs.known, n)
     if outputs.kind == "regression" and outputs.measure.is_squared:
         row_noise = _row_noise(outputs, cell_index, ~table.seen, n)
         excess = errors[0] - row_noise, errors[1] - row_noise
@@ -173,7 +178,7 @@ def gather(table: Observations, outputs: Outputs, weighting: Weighting = "cells"
         targets = voted(targets, np.bincount(cell_index[outputs.known], minlength=n), noise)
         answers = means_by_cell(outputs.predictions, cell_index, n, counts), constant
         # Whoever predicts the true label is wrong as often as two draws from these probabilities differ.
-        spread = 1 - (targets**2).sum(axis=1)
+        spread = 1 - squared_lengths(targets)
         excess = tuple(1 - (targets * one).sum(axis=1) - spread for one in answers)
         target_noise = error_noise = 2 * np.nan_to_num(spread)
     return Cells(
@@ -249,13 +254,14 @@ def _variance_within(
 
 
 def _noise(
-    values: Float[np.ndarray, "rows outputs"], cell_index: Int[np.ndarray, " rows"], outputs: Outputs, n: int
+    values: Float[np.ndarray, "rows outputs"],
+    cell_index: Int[np.ndarray, " rows"],
+    known: Bool[np.ndarray, " rows"],
+    n: int,
 ) -> Float[np.ndarray, " cells"]:
     """The expected squared length of the error of every mean, from the variance within cells, pooled over cells."""
-    if outputs.kind == "classification":
-        return np.zeros(n)
-    rows = np.bincount(cell_index[outputs.known], minlength=n)
-    within = _variance_within(values, cell_index, outputs.known, n)
+    rows = np.bincount(cell_index[known], minlength=n)
+    within = _variance_within(values, cell_index, known, n)
     if not np.isfinite(within):
         return np.zeros(n)
     return within / np.maximum(rows, 1)
@@ -329,6 +335,19 @@ def _labels(values: Float[np.ndarray, "rows outputs"]) -> Int[np.ndarray, " rows
 def squared_lengths(rows: Float[np.ndarray, "rows outputs"]) -> Float[np.ndarray, " rows"]:
     """The squared length of every row."""
     return np.einsum("ru,ru->r", rows, rows)
+
+
+def squared_distances(
+    rows: Float[np.ndarray, "rows outputs"],
+    centres: Float[np.ndarray, "groups outputs"],
+    group: Int[np.ndarray, " rows"],
+) -> Float[np.ndarray, " rows"]:
+    """The squared distance of every row to the centre of its group, in blocks that stay in fast memory."""
+    distances, step = np.empty(len(rows)), max(1, DISTANCE_BLOCK // max(1, rows.shape[1]))
+    for start in range(0, len(rows), step):
+        some = slice(start, start + step)
+        distances[some] = squared_lengths(rows[some] - centres[group[some]])
+    return distances
 
 
 def slope_parts(cells: Cells, index: Int[np.ndarray, " some"]) -> Float[np.ndarray, "some 2"]:

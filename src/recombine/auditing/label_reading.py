@@ -118,6 +118,8 @@ def _predicted_labels(
 
 def _label_names(values: np.ndarray) -> tuple[np.ndarray, Bool[np.ndarray, " rows"]]:
     """Labels as plain values, None where there is none."""
+    if values.dtype.kind == "U":  # text stands for itself
+        return values.astype(object), np.ones(len(values), dtype=bool)
     if values.dtype.kind == "f":
         plain = [None if one != one else label_name(one) for one in values.tolist()]
     else:

@@ -85,7 +85,9 @@ def _alternate(
     has_offset = np.array([one is not None for one in offsets])
     offset = np.stack([np.zeros(outputs) if one is None else one for one in offsets])
     parts = [  # by factor, (levels, starts, outputs)
-        np.stack([_start(one, values - o, start, axis) for start, o in zip(starts, offset, strict=True)], axis=1)
+        np.stack(
+            [_start(one, values - o, start, axis) for start, o in zip(starts, offset, strict=True)], axis=1
+        )
         for axis, one in enumerate(levels)
     ]
     spread = np.maximum(((values - values.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
