@@ -215,7 +215,7 @@ def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:
         cells.kind,
         cells.sizes,
         cells.cells[index],
-        values[index].astype(np.float64),
+        values[index].astype(np.float64, copy=False),
         np.maximum(cells.training_rows[index], 1),
     )
 

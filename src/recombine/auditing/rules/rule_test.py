@@ -188,7 +188,8 @@ class RuleTest:
         cells, factors = self.cells, len(self.cells.sizes)
         known = np.flatnonzero(cells.known & cells.familiar)
         every = subsets(factors, max_shortcut_factors(factors), min_order=1)
-        return _scatters(cells.targets[known].astype(np.float64), cells.cells[known], cells.sizes, every)
+        targets = cells.targets[known].astype(np.float64, copy=False)
+        return _scatters(targets, cells.cells[known], cells.sizes, every)
 
     @cached_property
     def neighbours(self) -> dict[int, Bool[np.ndarray, "cells seen"]]:
