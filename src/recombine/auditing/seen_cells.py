@@ -31,6 +31,8 @@ from recombine.theory import Conjunctions
 from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.cooccurrence import cooccurrence
 
+MEAN_BLOCK = 2**21
+"""Pairs of cells that are averaged at a time, which bounds the memory for them."""
 MAX_DENSE = 100_000
 """Cells times effects up to which a dense design is faster than a sparse one."""
 
@@ -159,7 +161,12 @@ class SeenCells:
 
     def mean_of(self, near: Bool[np.ndarray, "cells seen"]) -> Float[np.ndarray, "cells outputs"]:
         """For every cell, the mean (commonest) value of some seen cells."""
-        return decide(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True), self.kind)
+        means = np.empty((len(near), self.values.shape[1]))
+        step = max(1, MEAN_BLOCK // len(self.cells))
+        for start in range(0, len(near), step):
+            some = near[start : start + step]
+            means[start : start + step] = some.astype(np.float64) @ self.values
+        return decide(means / near.sum(axis=1, keepdims=True), self.kind)
 
     def first_of(
         self, near: Bool[np.ndarray, "cells seen"], rank: Int[np.ndarray, " seen"]

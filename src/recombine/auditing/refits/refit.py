@@ -107,13 +107,16 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     # cells that are copies of each other are left out together
     units = np.unique(cells.unit[held_out])
     parts = np.array_split(rng.permutation(units), min(REFIT_FOLDS, len(units)))
-    folds = [_Fold.of(cells, held_out[np.isin(cells.unit[held_out], part)]) for part in parts]
-    order = np.concatenate([fold.held_out for fold in folds])
+    folds = [held_out[np.isin(cells.unit[held_out], part)] for part in parts]
+    order = np.concatenate(folds)
     models = []
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
     predictors = _predictors(cells, seen, names, seed)
+    by_fold = [
+        _Fold.of(cells, fold).errors(cells, predictors) for fold in folds
+    ]  # one fold at a time in memory
     for name, predict in predictors.items():
-        left_out = np.concatenate([fold.errors(cells, predict) for fold in folds])
+        left_out = np.concatenate([errors[name] for errors in by_fold])
         predictions = predict(seen, cells.cells[unseen])
         errors = cells.error_of(unseen, predictions)
         errors = np.where(errors > floor, errors, 0.0)
@@ -192,11 +195,16 @@ class _Fold:
         levels = Conjunctions.of(known.cells, cells.sizes, order=1)
         return _Fold(held_out, known, ~levels.missing(cells.cells[held_out]).any(axis=1))
 
-    def errors(self, cells: Cells, predict: Predictor) -> Float[np.ndarray, " held_out"]:
-        """Errors on the held-out cells of a model fitted to the others; NaN where these lack a level."""
-        errors, asked = np.full(len(self.held_out), np.nan), self.held_out[self.familiar]
+    def errors(
+        self, cells: Cells, predictors: Mapping[str, Predictor]
+    ) -> dict[str, Float[np.ndarray, " held_out"]]:
+        """Errors on the held-out cells of models fitted to the others; NaN where these lack a level."""
+        asked = self.held_out[self.familiar]
+        errors = {name: np.full(len(self.held_out), np.nan) for name in predictors}
         if len(asked) and len(self.known.cells) > 1:
-            errors[self.familiar] = cells.error_of(asked, predict(self.known, cells.cells[asked]))
+            for name, predict in predictors.items():
+                predictions = predict(self.known, cells.cells[asked])
+                errors[name][self.familiar] = cells.error_of(asked, predictions)
         return errors
 
 
