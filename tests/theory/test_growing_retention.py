@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from recombine.theory import Conjunctions, GrowingRetention, OverlapKernel, growing_retention, retention
 from recombine.theory.cooccurrence import cooccurrence
+from recombine.theory.levelwise_inverse import LevelwiseColumns
 from recombine.theory.posterior_inverse import PosteriorInverse, corrected
-from recombine.theory.reference_coding import ReferenceColumns
 
 
 def features(seen, cells, scale):
@@ -69,7 +69,7 @@ def test_added_cells_correct_the_inverse(problem, at_once):
 
 
 @given(problems())
-def test_reference_coding_gives_the_same_retention(problem):
+def test_the_inverse_by_level_gives_the_same(problem):
     sizes, cells, n_train, order, ridge, rng = problem
     order = min(order, 2)
     train, others = cells[:n_train], cells[n_train:]
@@ -77,24 +77,27 @@ def test_reference_coding_gives_the_same_retention(problem):
     salience = {subset: rng.uniform(0.1, 1) for subset in seen.subsets}
     total = sum(salience.values())
     scale = np.sqrt(np.repeat(list(salience.values()), [len(codes) for codes in seen.codes]))
-    counts, reference = cooccurrence(train, seen), ReferenceColumns(sizes, order)
-    expected = PosteriorInverse.of(counts, scale, ridge, total).retention(seen.columns(others))
-    gram = reference.gram(seen, counts, n_train)
-    design = np.zeros((n_train, reference.width + 1))
-    design[np.arange(n_train)[:, None], reference.columns(train)] = 1
-    assert np.array_equal(gram, (design.T @ design)[:-1, :-1])
-    memory = np.empty(gram.shape)
-    inverse = PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total, memory)
-    np.testing.assert_allclose(inverse.retention(reference.columns(others)), expected, atol=1e-9)
+    counts, coding = cooccurrence(train, seen), LevelwiseColumns(sizes, order)
+    expected = PosteriorInverse.of(counts, scale, ridge, total)
+    inverse = PosteriorInverse.by_level(coding, coding.grams(seen, counts, n_train), salience, ridge, total)
+    np.testing.assert_allclose(
+        inverse.retention(coding.columns(others)), expected.retention(seen.columns(others)), atol=1e-9
+    )
+    # The posterior covariance of any two training cells does not depend on the coding.
+    covariance = features(seen, train, scale) @ expected.solve(seen.columns(train))
+    design = np.zeros((n_train, coding.width + 1))
+    design[np.arange(n_train)[:, None], coding.columns(train)] = 1
+    solved = design[:, :-1] @ inverse.solve(coding.columns(train))
+    np.testing.assert_allclose(solved, covariance, atol=1e-9)
 
 
-@pytest.mark.parametrize("reference", [False, True], ids=["indicators", "reference"])
+@pytest.mark.parametrize("by_level", [False, True], ids=["dense", "by level"])
 @pytest.mark.parametrize("kept", [0, 2**30], ids=["from scratch", "kept"])
 @pytest.mark.parametrize("exact", [0, 3000], ids=["features", "kernel"])
-def test_growing_is_as_from_scratch(kept, exact, reference, monkeypatch):
+def test_growing_is_as_from_scratch(kept, exact, by_level, monkeypatch):
     monkeypatch.setattr(import_module("recombine.theory.retention"), "MAX_CELLS", exact)
     monkeypatch.setattr(growing_retention, "MAX_KEPT", kept)
-    if not reference:
+    if not by_level:
         monkeypatch.setattr(growing_retention, "MIN_SALIENCE", np.inf)
     rng, sizes = np.random.default_rng(1), (4, 3, 3)
     cells = np.indices(sizes).reshape(3, -1).T
@@ -105,7 +108,7 @@ def test_growing_is_as_from_scratch(kept, exact, reference, monkeypatch):
     grown = GrowingRetention.of(kernels, cells[seen], cells[~seen], sizes, seen=shown, counts=counts)
     assert len(grown.inverses) == (2 if kept and not exact else 0)
     if grown.inverses:
-        assert isinstance(grown.coding, ReferenceColumns if reference else Conjunctions)
+        assert isinstance(grown.coding, LevelwiseColumns if by_level else Conjunctions)
     for n_added in (0, 1, 3):
         seen[rng.permutation(np.flatnonzero(~seen))[:n_added]] = True
         grown = grown.with_cells(cells[seen], cells[~seen])

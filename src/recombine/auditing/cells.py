@@ -18,6 +18,9 @@ from recombine.spaces.observations import Observations
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
 
+DISTANCE_BLOCK = 2**17
+"""Entries of a block of rows in `squared_distances`."""
+
 Weighting = Literal["cells", "rows"]
 """Whether every cell counts once, or by the number of its rows."""
 
@@ -171,9 +174,11 @@ def gather(table: Observations, outputs: Outputs, weighting: Weighting = "cells"
     errors = error(), error(np.broadcast_to(constant, outputs.targets.shape))
     own = outputs.measure.name == "function"
     excess, noise = errors, 0.0 if own else label_noise(outputs, cell_index, table.seen)
-    target_noise = _noise(outputs.targets, cell_index, outputs, n)
-    error_noise = _noise(outputs.predictions - outputs.targets, cell_index, outputs, n)
+    target_noise = error_noise = np.zeros(n)
     row_noise = 0.0
+    if outputs.kind == "regression":
+        target_noise = _noise(outputs.targets, cell_index, outputs.known, n)
+        error_noise = _noise(outputs.predictions - outputs.targets, cell_index, outputs.known, n)
     if outputs.kind == "regression" and outputs.measure.is_squared:
         row_noise = _row_noise(outputs, cell_index, ~table.seen, n)
         excess = errors[0] - row_noise, errors[1] - row_noise
@@ -181,7 +186,7 @@ def gather(table: Observations, outputs: Outputs, weighting: Weighting = "cells"
         targets = voted(targets, np.bincount(cell_index[outputs.known], minlength=n), noise)
         answers = means_by_cell(outputs.predictions, cell_index, n, counts), constant
         # Whoever predicts the true label is wrong as often as two draws from these probabilities differ.
-        spread = 1 - (targets**2).sum(axis=1)
+        spread = 1 - squared_lengths(targets)
         excess = tuple(1 - (targets * one).sum(axis=1) - spread for one in answers)
         target_noise = error_noise = 2 * np.nan_to_num(spread)
     return Cells(
@@ -257,13 +262,14 @@ def _variance_within(
 
 
 def _noise(
-    values: Float[np.ndarray, "rows outputs"], cell_index: Int[np.ndarray, " rows"], outputs: Outputs, n: int
+    values: Float[np.ndarray, "rows outputs"],
+    cell_index: Int[np.ndarray, " rows"],
+    known: Bool[np.ndarray, " rows"],
+    n: int,
 ) -> Float[np.ndarray, " cells"]:
     """The expected squared length of the error of every mean, from the variance within cells, pooled over cells."""
-    if outputs.kind == "classification":
-        return np.zeros(n)
-    rows = np.bincount(cell_index[outputs.known], minlength=n)
-    within = _variance_within(values, cell_index, outputs.known, n)
+    rows = np.bincount(cell_index[known], minlength=n)
+    within = _variance_within(values, cell_index, known, n)
     if not np.isfinite(within):
         return np.zeros(n)
     return within / np.maximum(rows, 1)
@@ -314,6 +320,9 @@ def means_by_cell(
         means = means.reshape(n, values.shape[1]).astype(
             np.float64, copy=False
         )  # whole numbers if there is no row
+    elif values.shape[1] == 1:  # the sum of a sparse product, in the same order, without a matrix
+        column = np.bincount(cell_index[chosen], weights=weights * values[chosen, 0], minlength=n)
+        means = column[:, None].astype(np.float64, copy=False)
     else:
         average = sparse.csr_array(
             (weights, (cell_index[chosen], np.arange(len(chosen)))), shape=(n, len(chosen))
@@ -334,6 +343,19 @@ def _labels(values: Float[np.ndarray, "rows outputs"]) -> Int[np.ndarray, " rows
 def squared_lengths(rows: Float[np.ndarray, "rows outputs"]) -> Float[np.ndarray, " rows"]:
     """The squared length of every row."""
     return np.einsum("ru,ru->r", rows, rows)
+
+
+def squared_distances(
+    rows: Float[np.ndarray, "rows outputs"],
+    centres: Float[np.ndarray, "groups outputs"],
+    group: Int[np.ndarray, " rows"],
+) -> Float[np.ndarray, " rows"]:
+    """The squared distance of every row to the centre of its group, in blocks that stay in fast memory."""
+    distances, step = np.empty(len(rows)), max(1, DISTANCE_BLOCK // max(1, rows.shape[1]))
+    for start in range(0, len(rows), step):
+        some = slice(start, start + step)
+        distances[some] = squared_lengths(rows[some] - centres[group[some]])
+    return distances
 
 
 def slope_parts(cells: Cells, index: Int[np.ndarray, " some"]) -> Float[np.ndarray, "some 2"]:

@@ -7,13 +7,14 @@ p-value and the interval corrected for the number of conditions that were tried 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int
+from scipy.special import gammaln
 
 from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.independent_units import one_of_each
@@ -29,6 +30,9 @@ from recombine.auditing.wrong_cells import is_wrong
 from recombine.intervals import Estimate, rate_difference
 from recombine.report import percent
 from recombine.spaces.observations import Observations
+
+TIE = 1e-7
+"""Relative difference up to which two tables are equally probable in Fisher's test, as in R."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,11 +219,9 @@ def _bound(cells: Cells) -> float:
 
 
 def _tested(one: _Candidate, tried: int) -> Condition:
-    from scipy.stats import fisher_exact
-
     here, elsewhere = one.wrong[one.holds], one.wrong[~one.holds]
     counts = [[int(part.sum()), int((~part).sum())] for part in (here, elsewhere)]
-    p_value = min(1.0, tried * float(fisher_exact(counts).pvalue))
+    p_value = min(1.0, tried * _fisher_exact(counts))
     lift = rate_difference(
         counts[0][0], len(here), counts[1][0], len(elsewhere), level=1 - 0.05 / max(1, tried)
     )
@@ -235,6 +237,21 @@ def _tested(one: _Candidate, tried: int) -> Condition:
         tried,
         np.unique(one.cell[one.holds]),
     )
+
+
+def _fisher_exact(counts: Sequence[Sequence[int]]) -> float:
+    """The two-sided p-value of Fisher's exact test of a 2 x 2 table: all tables that are at most as probable.
+
+    `scipy.stats.fisher_exact` takes a hundred times as long, which counts for hundreds of conditions.
+    """
+    (a, b), (c, d) = counts
+    first = np.arange(max(0, a - d), min(a + b, a + c) + 1)  # tables with the same sums, by their first entry
+    tables = np.stack([first, a + b - first, a + c - first, d - a + first])
+    log_probability = -gammaln(tables + 1).sum(axis=0)
+    probability = np.exp(log_probability - log_probability.max())
+    observed = probability[a - first[0]]
+    as_extreme = probability <= observed * (1 + TIE)
+    return float(probability[as_extreme].sum() / probability.sum())
 
 
 def _same(one: Condition, other: Condition, count: int) -> bool:

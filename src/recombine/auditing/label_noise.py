@@ -109,10 +109,13 @@ def voted(
     ```
     """
     known = np.isfinite(votes).all(axis=1)
-    shares = np.where(known[:, None], votes, 0.0)
-    common = shares[known].mean(axis=0) if known.any() else np.ones(votes.shape[1])
+    scores = np.where(known[:, None], votes, 0.0)
+    common = scores.sum(axis=0) / known.sum() if known.any() else np.ones(votes.shape[1])
     odds = np.log((1 - noise) * (votes.shape[1] - 1) / noise)
-    scores = odds * shares * rows[:, None] + np.log(np.maximum(common, 1e-12))
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    posterior = weights / weights.sum(axis=1, keepdims=True)
-    return np.where(known[:, None], posterior, np.nan)
+    scores *= odds * rows[:, None]  # in place, because there may be many cells and classes
+    scores += np.log(np.maximum(common, 1e-12))
+    scores -= scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores, out=scores)
+    weights /= weights.sum(axis=1, keepdims=True)
+    weights[~known] = np.nan
+    return weights

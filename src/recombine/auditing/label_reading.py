@@ -118,13 +118,14 @@ def _predicted_labels(
 
 def _label_names(values: np.ndarray) -> tuple[np.ndarray, Bool[np.ndarray, " rows"]]:
     """Labels as plain values, None where there is none."""
-    if values.dtype.kind == "f":
-        plain = [None if one != one else label_name(one) for one in values.tolist()]
-    else:
-        plain = [None if one is None or one != one else label_name(one) for one in values.tolist()]
+    plain = [one if type(one) is str else _plain_label(one) for one in values.tolist()]
     names = np.empty(len(plain), dtype=object)
     names[:] = plain
     return names, np.array([one is not None for one in plain])
+
+
+def _plain_label(one: Any) -> Any:
+    return None if one is None or one != one else label_name(one)
 
 
 def label_name(one: Any) -> Any:

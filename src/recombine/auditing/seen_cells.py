@@ -31,6 +31,11 @@ from recombine.theory import Conjunctions
 from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.cooccurrence import cooccurrence
 
+MEAN_BLOCK = 2**21
+"""Pairs of cells that are averaged at a time, which bounds the memory for them."""
+MAX_DENSE = 100_000
+"""Cells times effects up to which a dense design is faster than a sparse one."""
+
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
 
@@ -148,14 +153,20 @@ class SeenCells:
             warnings.simplefilter(
                 "ignore"
             )  # nearly separable labels can be predicted before the fit converges
+            design = conjunctions.design(self.cells[rows])
             machine = LogisticRegression(C=LOGIT_COST, max_iter=500).fit(
-                conjunctions.design(self.cells[rows]), label
+                design.toarray() if np.prod(design.shape) <= MAX_DENSE else design, label
             )
         return conjunctions, machine
 
     def mean_of(self, near: Bool[np.ndarray, "cells seen"]) -> Float[np.ndarray, "cells outputs"]:
         """For every cell, the mean (commonest) value of some seen cells."""
-        return decide(near.astype(np.float64) @ self.values / near.sum(axis=1, keepdims=True), self.kind)
+        means = np.empty((len(near), self.values.shape[1]))
+        step = max(1, MEAN_BLOCK // len(self.cells))
+        for start in range(0, len(near), step):
+            some = near[start : start + step]
+            means[start : start + step] = some.astype(np.float64) @ self.values
+        return decide(means / near.sum(axis=1, keepdims=True), self.kind)
 
     def first_of(
         self, near: Bool[np.ndarray, "cells seen"], rank: Int[np.ndarray, " seen"]
@@ -211,7 +222,7 @@ def _seen(cells: Cells, index: np.ndarray, values: np.ndarray) -> SeenCells:
         cells.kind,
         cells.sizes,
         cells.cells[index],
-        values[index].astype(np.float64),
+        values[index].astype(np.float64, copy=False),
         np.maximum(cells.training_rows[index], 1),
     )
 

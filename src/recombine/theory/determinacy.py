@@ -24,6 +24,8 @@ from recombine.theory.saturation import is_large_enough, saturated_row_space
 
 CHUNK = 512
 """Rows that are eliminated together."""
+FIRST_CELLS = 16 * CHUNK
+"""Training cells that are looked at before all the others."""
 CHECKS = 3
 """Random null vectors that each row is tested with; a row outside the space passes all with probability 10^-18."""
 POOL = 64
@@ -94,9 +96,11 @@ class Determinacy:
             if space is not None:
                 known._space = space
                 return known
-        known.add(
-            np.random.default_rng(0).permutation(cells)
-        )  # the order is free, and neighbours are redundant
+        # The order is free, and neighbours are redundant. The first few cells often determine everything.
+        shuffled = np.random.default_rng(0).permutation(len(cells))
+        for part in np.split(shuffled, [min(FIRST_CELLS, len(cells))]):
+            if known.rank < known.full_rank:
+                known.add(cells[part])
         return known
 
     @property

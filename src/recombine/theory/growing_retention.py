@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from recombine.spaces.cell_numbers import are_among
 from recombine.theory.conjunctions import Conjunctions
+from recombine.theory.levelwise_inverse import LevelwiseColumns
 from recombine.theory.overlap_kernels import OverlapKernel, set_index
 from recombine.theory.posterior_inverse import (
     MAX_CORRECTIONS,
@@ -18,7 +19,6 @@ from recombine.theory.posterior_inverse import (
     can_be_corrected,
     corrected,
 )
-from recombine.theory.reference_coding import ReferenceColumns
 from recombine.theory.retention import (
     BLOCK,
     MAX_COLUMNS,
@@ -31,7 +31,7 @@ from recombine.theory.retention import (
 from recombine.theory.retention_update import MAX_ADDED, updated_retention
 
 MIN_SALIENCE = 1e-6
-"""Saliences below this share of a cell's similarity to itself are next to 0, which reference coding cannot have."""
+"""Saliences below this share of a cell's similarity to itself are next to 0, of which the prior needs the inverse."""
 MAX_KEPT = 2**30
 """Bytes of inverses that are kept for updates; three kernels of 9,000 conjunctions take as much."""
 
@@ -52,7 +52,7 @@ class GrowingRetention:
     train: Int[np.ndarray, "train factors"]
     targets: Int[np.ndarray, "targets factors"]
     values: Sequence[Float[np.ndarray, " targets"]]
-    coding: Conjunctions | ReferenceColumns | None = None
+    coding: Conjunctions | LevelwiseColumns | None = None
     inverses: Sequence[PosteriorInverse] = ()
 
     @staticmethod
@@ -137,7 +137,7 @@ class GrowingRetention:
         return GrowingRetention(self.kernels, sizes, train, targets, values, coding, inverses)
 
     def _can_correct(
-        self, coding: Conjunctions | ReferenceColumns, n_train: int, n_targets: int, n_added: int
+        self, coding: Conjunctions | LevelwiseColumns, n_train: int, n_targets: int, n_added: int
     ) -> bool:
         fits = True
         if isinstance(coding, Conjunctions):
@@ -155,31 +155,30 @@ def _inverses(
     seen: Conjunctions,
     counts: Float[np.ndarray, "columns columns"],
     n_cells: int,
-) -> tuple[Conjunctions | ReferenceColumns, list[PosteriorInverse]]:
-    """One inverse for each kernel, and what their columns are: those of reference coding, if they are fewer."""
+) -> tuple[Conjunctions | LevelwiseColumns, list[PosteriorInverse]]:
+    """One inverse for each kernel, and what their columns are: split by levels if that is less work."""
     order, plain = max(map(len, seen.subsets)), [without_constant(kernel) for kernel in kernels]
     weights = [feature_weights(kernel, seen, order) for kernel in plain]
-    reference = ReferenceColumns(seen.sizes, order)
+    coding = LevelwiseColumns(seen.sizes, order)
     saliences = [
         {subset: float(kernel.salience[set_index(subset, kernel.factors)]) for subset in seen.subsets}
         for kernel in plain
     ]
     all_conjunctions = sum(prod(seen.sizes[axis] for axis in subset) for subset in seen.subsets)
     if (
-        reference.width < seen.starts[-1]
+        coding.work < float(seen.starts[-1]) ** 3
         and all_conjunctions <= MAX_COLUMNS  # more training does not lead to a lower order
         and all(
             min(salience.values()) >= MIN_SALIENCE * total
             for salience, (*_, total) in zip(saliences, weights, strict=True)
         )
     ):
-        gram = reference.gram(seen, counts, n_cells)
-        memory = np.empty(gram.shape)
+        grams = coding.grams(seen, counts, n_cells)
         inverses = [
-            PosteriorInverse.in_reference_coding(reference, gram, salience, ridge, total, memory)
+            PosteriorInverse.by_level(coding, grams, salience, ridge, total)
             for salience, (_, ridge, total) in zip(saliences, weights, strict=True)
         ]
         known = [inverse for inverse in inverses if inverse is not None]
         if len(known) == len(inverses):
-            return reference, known
+            return coding, known
     return seen, [PosteriorInverse.of(counts, *one) for one in weights]

@@ -1,9 +1,10 @@
 """The inverse behind retention, kept so that one more training cell takes a product with it and not a new inverse.
 
 Retention needs `X = (Phi' Phi + r)^-1`, where the rows of `Phi` are the weighted conjunctions of the training cells
-(see `recombine.theory.retention`). X is symmetric and stored as one triangle. Added cells with features `A` change it
-to `X - U (1 + A U)^-1 U'` with `U = X A'` (the Woodbury identity). Such corrections are kept next to the first inverse.
-A conjunction that was unseen before has no training cell, so its row of the first inverse is 0 except for 1 / r.
+(see `recombine.theory.retention`). It is stored as one triangle, or split by the levels of one factor (see
+`recombine.theory.levelwise_inverse`). Added cells with features `A` change it to `X - U (1 + A U)^-1 U'` with
+`U = X A'` (the Woodbury identity). Such corrections are kept next to the first inverse. A conjunction that was unseen
+before has no training cell, so its row of the first inverse is 0 except for 1 / r.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from scipy import linalg
 
 from recombine.theory.conjunctions import Conjunctions, Subset
 from recombine.theory.cooccurrence import is_dense
-from recombine.theory.reference_coding import ReferenceColumns
+from recombine.theory.levelwise_inverse import Grams, LevelwiseColumns, LevelwiseInverse
 
 MAX_CONDITION = 1e7
 """Largest entry over the ridge up to which corrections keep nine digits."""
@@ -26,89 +27,34 @@ MAX_CORRECTIONS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class PosteriorInverse:
-    """`(Phi' Phi + r)^-1` for one kernel.
+class PackedInverse:
+    """A symmetric inverse: its lower triangle, column after column.
 
-    **Attributes:**
+    ```python
+    >>> import numpy as np
+    >>> from recombine.theory.posterior_inverse import PackedInverse
+    >>> PackedInverse.of(np.array([[4.0, 1.0], [1.0, 4.0]])).triangle * 15
+    array([ 4., -1.,  4.])
 
-    - `scale` `(columns,)`: the weight of every column; `ridge`: r.
-    - `total`: the kernel of a cell with itself.
-    - `triangle`: the lower triangle of the first inverse, column after column.
-    - `first` `(columns,)`: the column of each conjunction in the first inverse; -1 if it was unseen then.
-    - `corrections`: for each set of added cells, `U` and `(1 + A U)^-1`.
-    - `whole`: whether the columns hold unseen conjunctions as well (reference coding), and not only the seen ones.
+    ```
     """
 
-    scale: Float[np.ndarray, " columns"]
-    ridge: float
-    total: float
     triangle: Float[np.ndarray, " entries"]
-    first: Int[np.ndarray, " columns"]
-    corrections: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
-    whole: bool = False
 
     @staticmethod
-    def of(
-        counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float, total: float
-    ) -> PosteriorInverse:
-        """The inverse for seen conjunctions that occur together `counts` times.
-
-        ```python
-        >>> import numpy as np
-        >>> from recombine.theory.posterior_inverse import PosteriorInverse
-        >>> PosteriorInverse.of(np.array([[3.0, 1.0], [1.0, 3.0]]), np.ones(2), 1.0, 2.0).triangle * 15
-        array([ 4., -1.,  4.])
-
-        ```
-        """
-        triangle = _lower_inverse(ridge_matrix(counts, scale, ridge))
-        if triangle is None:  # numerically singular
-            inverse = linalg.pinvh(ridge_matrix(counts, scale, ridge))
-            triangle, _ = linalg.lapack.dtrttp(inverse, uplo="L")
-        return PosteriorInverse(scale, ridge, total, triangle, np.arange(len(scale)))
-
-    @staticmethod
-    def in_reference_coding(
-        reference: ReferenceColumns,
-        gram: Float[np.ndarray, "n n"],
-        salience: Mapping[Subset, float],
-        ridge: float,
-        total: float,
-        memory: Float[np.ndarray, "n n"],
-    ) -> PosteriorInverse | None:
-        """The inverse in fewer columns, in which the prior is not diagonal; `None` if it is numerically singular.
-
-        **Arguments:**
-
-        - `gram`: `reference.gram` of the training cells.
-        - `salience`: by set of factors, above 0.
-        - `memory`: is overwritten, so that several kernels can use it in turn.
-        """
-        memory[...] = gram
-        reference.add_norm(memory, salience, ridge)
-        triangle = _lower_inverse(memory)
-        if triangle is None:
+    def of(matrix: Float[np.ndarray, "n n"]) -> PackedInverse | None:
+        """The inverse of a symmetric matrix, computed in the matrix's memory; `None` if it is numerically singular."""
+        factor, failed = linalg.lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+        if failed:
             return None
-        ones = np.ones(len(gram))
-        return PosteriorInverse(ones, ridge, total, triangle, np.arange(len(gram)), whole=True)
+        inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+        return PackedInverse(linalg.lapack.dtrttp(inverse, uplo="L")[0])
 
-    @property
-    def n_added(self) -> int:
-        """The number of cells that were added since the first inverse."""
-        return sum(len(small) for _, small in self.corrections)
-
-    def retention(self, columns: Int[np.ndarray, "rows subsets"]) -> Float[np.ndarray, " rows"]:
-        """1 minus the relative posterior variance of cells given by their columns; -1 where they have no column.
-
-        Only for an inverse without corrections.
-        """
-        weights = np.append(self.scale, 0.0)[columns]
-        prior = self.total if self.whole else (weights**2).sum(axis=1)
-        return (prior - self.ridge * self._forms(columns, weights)) / self.total
-
-    def _forms(self, columns: np.ndarray, weights: np.ndarray) -> Float[np.ndarray, " rows"]:
-        """`phi' X phi`."""
-        n = len(self.scale)
+    def forms(
+        self, columns: Int[np.ndarray, "rows subsets"], weights: Float[np.ndarray, "rows subsets"]
+    ) -> Float[np.ndarray, " rows"]:
+        """`phi' X phi` for rows given by their columns and weights, which are 0 for column -1."""
+        n = self._width()
         if is_dense(columns.shape[1], n):
             rows = np.zeros((len(columns), n + 1))
             rows[np.arange(len(columns))[:, None], columns] = weights
@@ -128,19 +74,108 @@ class PosteriorInverse:
                 form += 2 * weights[:, position] * np.einsum("ij,ij->i", entries, weights[:, :position])
         return form
 
+    def product(
+        self, columns: Int[np.ndarray, "rows subsets"], weights: Float[np.ndarray, "rows subsets"]
+    ) -> Float[np.ndarray, "columns rows"]:
+        """`X phi` for rows given by their columns and weights; column -1 adds nothing."""
+        product = np.zeros((self._width(), len(columns)))
+        for row in range(len(columns)):
+            for column, weight in zip(columns[row].tolist(), weights[row].tolist(), strict=True):
+                if column >= 0:
+                    product[:, row] += weight * self._row(column)
+        return product
+
+    def _width(self) -> int:
+        return int((np.sqrt(8.0 * len(self.triangle) + 1) - 1) / 2 + 0.5)
+
+    def _starts(self) -> Int[np.ndarray, " columns"]:
+        """Where entry (0, j) of every column would be; entry (i, j) with i >= j is i places later."""
+        column = np.arange(self._width(), dtype=np.int64)
+        return column * (2 * self._width() - column - 1) // 2
+
+    def _row(self, row: int) -> Float[np.ndarray, " columns"]:
+        starts = self._starts()
+        left = self.triangle[starts[:row] + row]
+        return np.concatenate([left, self.triangle[starts[row] + row : starts[row] + len(starts)]])
+
+    def _full(self) -> Float[np.ndarray, "columns columns"]:
+        lower, _ = linalg.lapack.dtpttr(self._width(), self.triangle, uplo="L")
+        return lower + np.tril(lower, -1).T
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorInverse:
+    """`(Phi' Phi + r)^-1` for one kernel.
+
+    **Attributes:**
+
+    - `scale` `(columns,)`: the weight of every column; `ridge`: r.
+    - `total`: the kernel of a cell with itself.
+    - `base`: the first inverse, without the cells that were added since.
+    - `first` `(columns,)`: the column of each conjunction in the first inverse; -1 if it was unseen then.
+    - `corrections`: for each set of added cells, `U` and `(1 + A U)^-1`.
+    - `whole`: whether the columns hold unseen conjunctions as well (`LevelwiseColumns`), and not only the seen ones.
+    """
+
+    scale: Float[np.ndarray, " columns"]
+    ridge: float
+    total: float
+    base: PackedInverse | LevelwiseInverse
+    first: Int[np.ndarray, " columns"]
+    corrections: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    whole: bool = False
+
+    @staticmethod
+    def of(
+        counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float, total: float
+    ) -> PosteriorInverse:
+        """The inverse for seen conjunctions that occur together `counts` times."""
+        inverse = PackedInverse.of(ridge_matrix(counts, scale, ridge))
+        if inverse is None:  # numerically singular
+            pseudoinverse = linalg.pinvh(ridge_matrix(counts, scale, ridge))
+            inverse = PackedInverse(linalg.lapack.dtrttp(pseudoinverse, uplo="L")[0])
+        return PosteriorInverse(scale, ridge, total, inverse, np.arange(len(scale)))
+
+    @staticmethod
+    def by_level(
+        coding: LevelwiseColumns, grams: Grams, salience: Mapping[Subset, float], ridge: float, total: float
+    ) -> PosteriorInverse | None:
+        """The inverse in columns whose prior is not diagonal, split by levels; `None` if it is numerically singular.
+
+        **Arguments:**
+
+        - `grams`: `coding.grams` of the training cells.
+        - `salience`: by set of factors, above 0.
+        """
+        inverse = LevelwiseInverse.of(coding, grams, salience, ridge)
+        if inverse is None:
+            return None
+        ones = np.ones(coding.width)
+        return PosteriorInverse(ones, ridge, total, inverse, np.arange(coding.width), whole=True)
+
+    @property
+    def n_added(self) -> int:
+        """The number of cells that were added since the first inverse."""
+        return sum(len(small) for _, small in self.corrections)
+
+    def retention(self, columns: Int[np.ndarray, "rows subsets"]) -> Float[np.ndarray, " rows"]:
+        """1 minus the relative posterior variance of cells given by their columns; -1 where they have no column.
+
+        Only for an inverse without corrections.
+        """
+        weights = np.append(self.scale, 0.0)[columns]
+        prior = self.total if self.whole else (weights**2).sum(axis=1)
+        return (prior - self.ridge * self.base.forms(columns, weights)) / self.total
+
     def solve(self, columns: Int[np.ndarray, "cells subsets"]) -> Float[np.ndarray, "columns cells"]:
         """`X phi` for cells given by their columns."""
         weights = np.append(self.scale, 0.0)[columns]
-        product = np.zeros((len(self.scale), len(columns)))
         known = np.flatnonzero(self.first >= 0)
-        for cell in range(len(columns)):
-            for column, weight in zip(columns[cell].tolist(), weights[cell].tolist(), strict=True):
-                if column < 0:
-                    continue
-                if self.first[column] < 0:
-                    product[column, cell] += weight / self.ridge
-                else:
-                    product[known, cell] += weight * self._row(int(self.first[column]))[self.first[known]]
+        before = np.where(columns < 0, -1, self.first[columns])
+        product = np.zeros((len(self.scale), len(columns)))
+        product[known] = self.base.product(before, weights)[self.first[known]]
+        cell, position = np.nonzero((columns >= 0) & (before < 0))
+        product[columns[cell, position], cell] += weights[cell, position] / self.ridge
         for left, small in self.corrections:
             along = np.einsum("csj,cs->jc", left[columns], weights)  # U' phi
             product -= left @ (small @ along)
@@ -175,23 +210,6 @@ class PosteriorInverse:
         along = np.einsum("csj,cs->cj", solution[columns], weights)  # A U
         small = np.linalg.inv(np.eye(len(columns)) + (along + along.T) / 2)
         return replace(self, corrections=(*self.corrections, (solution, small)))
-
-    def _width(self) -> int:
-        return int((np.sqrt(8.0 * len(self.triangle) + 1) - 1) / 2 + 0.5)
-
-    def _starts(self) -> Int[np.ndarray, " columns"]:
-        """Where entry (0, j) of every column would be; entry (i, j) with i >= j is i places later."""
-        column = np.arange(self._width(), dtype=np.int64)
-        return column * (2 * self._width() - column - 1) // 2
-
-    def _row(self, row: int) -> Float[np.ndarray, " columns"]:
-        starts = self._starts()
-        left = self.triangle[starts[:row] + row]
-        return np.concatenate([left, self.triangle[starts[row] + row : starts[row] + len(starts)]])
-
-    def _full(self) -> Float[np.ndarray, "columns columns"]:
-        lower, _ = linalg.lapack.dtpttr(self._width(), self.triangle, uplo="L")
-        return lower + np.tril(lower, -1).T
 
 
 def can_be_corrected(counts: Float[np.ndarray, "n n"], scale: Float[np.ndarray, " n"], ridge: float) -> bool:
@@ -237,13 +255,3 @@ def corrected(
             gain = ((across @ smalls[position]) * across).sum(axis=1)
             gains[position].append(inverse.ridge / inverse.total * gain)
     return after, [np.concatenate(one) if one else np.zeros(0) for one in gains]
-
-
-def _lower_inverse(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, " entries"] | None:
-    """The lower triangle of the inverse, column after column, computed in the matrix's memory; `None` if singular."""
-    factor, failed = linalg.lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
-    if failed:
-        return None
-    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    triangle, _ = linalg.lapack.dtrttp(inverse, uplo="L")
-    return triangle

@@ -21,9 +21,9 @@ from jaxtyping import Float, Int
 
 from recombine.theory.conjunctions import Conjunctions
 from recombine.theory.cooccurrence import cooccurrence
+from recombine.theory.levelwise_inverse import LevelwiseColumns
 from recombine.theory.overlap_kernels import OverlapKernel, set_index
 from recombine.theory.posterior_inverse import PosteriorInverse
-from recombine.theory.reference_coding import ReferenceColumns
 
 MAX_CELLS = 3000
 """Largest number of training cells for the exact kernel: its inverse takes the cube of this."""
@@ -110,7 +110,7 @@ def _from_kernel(
 def retention_by_inverse(
     inverses: Sequence[PosteriorInverse],
     targets: Int[np.ndarray, "targets factors"],
-    coding: Conjunctions | ReferenceColumns,
+    coding: Conjunctions | LevelwiseColumns,
 ) -> list[Float[np.ndarray, " targets"]]:
     """The same in the space of conjunctions: `phi' phi - r phi' (Phi' Phi + r)^-1 phi`, with ridge r.
 

@@ -59,16 +59,11 @@ def product_fit(
     offsets = (None, None, mean, mean, low - margin, high + margin)
     starts = ("means", "ones", "means", "ones", "means", "means")
     levels = [_membership(seen.cells[:, axis], size) for axis, size in enumerate(seen.sizes)]
-    fits = [
-        _alternate(seen, levels, values / scale, cells, start, offset)
-        for start, offset in zip(starts, offsets, strict=True)
-    ]
-    errors = np.stack([error for error, _ in fits])
+    errors, predictions = _alternate(seen, levels, values / scale, cells, starts, offsets)
     # An offset is one number more, so it has to pay: a thousandth of the variance at least.
     spread = ((values / scale - (values / scale).mean(axis=0)) ** 2).sum(axis=0)
     errors[2:] += 1e-3 * spread
     best = errors.argmin(axis=0)
-    predictions = np.stack([one for _, one in fits])
     chosen = np.take_along_axis(predictions, best[None, None, :], axis=0)[0]
     # A level that few cells determine may have any number: at most the seen range beyond what was seen.
     return np.clip(chosen, 2 * low - high, 2 * high - low) * scale
@@ -77,35 +72,64 @@ def product_fit(
 def _alternate(
     seen: SeenCells,
     levels: Sequence[_Membership],
-    values: np.ndarray,
-    cells: np.ndarray,
-    start: str,
-    first_offset: np.ndarray | None,
-) -> tuple[Float[np.ndarray, " outputs"], Float[np.ndarray, "cells outputs"]]:
-    """The squared error of every output, and its predictions."""
-    outputs = values.shape[1]
-    offset = np.zeros(outputs) if first_offset is None else first_offset
-    parts = [_start(one, values - offset, start, axis) for axis, one in enumerate(levels)]
+    values: Float[np.ndarray, "seen outputs"],
+    cells: Int[np.ndarray, "cells factors"],
+    starts: Sequence[str],
+    offsets: Sequence[np.ndarray | None],
+) -> tuple[Float[np.ndarray, "starts outputs"], Float[np.ndarray, "starts cells outputs"]]:
+    """For every start, the squared error of every output, and its predictions.
+
+    All starts take their steps together, as further columns of one matrix; those that have converged drop out.
+    """
+    n_seen, outputs = values.shape
+    has_offset = np.array([one is not None for one in offsets])
+    offset = np.stack([np.zeros(outputs) if one is None else one for one in offsets])
+    parts = [  # by factor, (levels, starts, outputs)
+        np.stack(
+            [_start(one, values - o, start, axis) for start, o in zip(starts, offset, strict=True)], axis=1
+        )
+        for axis, one in enumerate(levels)
+    ]
     spread = np.maximum(((values - values.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
-    before = np.full(outputs, np.inf)
-    error = before
-    for _ in range(SWEEPS):
+    errors, predictions = np.empty(offset.shape), np.empty((len(starts), len(cells), outputs))
+    before, active = np.full(offset.shape, np.inf), np.arange(len(starts))
+    by_cell = [part[seen.cells[:, axis]] for axis, part in enumerate(parts)]  # (seen, starts, outputs)
+    for sweep in range(SWEEPS):
+        residual = values[:, None] - offset
         for axis, level in enumerate(levels):
-            others = np.prod(
-                [part[seen.cells[:, other]] for other, part in enumerate(parts) if other != axis], axis=0
-            )
+            others = _product([one for other, one in enumerate(by_cell) if other != axis], residual.shape)
             squares = others**2
-            top, bottom = level @ (others * (values - offset)), level @ squares
+            top, bottom = (
+                (level @ one.reshape(n_seen, -1)).reshape(-1, *offset.shape)
+                for one in (others * residual, squares)
+            )
             ridge = SHRINKAGE * np.maximum(squares.mean(axis=0), 1e-300)
             parts[axis] = top / (bottom + ridge)  # 0 for levels that do not occur
-        product = np.prod([part[seen.cells[:, axis]] for axis, part in enumerate(parts)], axis=0)
-        if first_offset is not None:
-            offset = (values - product).mean(axis=0)
-        error = ((values - offset - product) ** 2).sum(axis=0)
-        if ((before - error <= CONVERGED * error) | (error <= EXACT * spread)).all():
+            by_cell[axis] = parts[axis][seen.cells[:, axis]]
+        product = _product(by_cell, residual.shape)
+        offset = np.where(has_offset[:, None], (values[:, None] - product).mean(axis=0), offset)
+        error = ((values[:, None] - offset - product) ** 2).sum(axis=0)
+        done = ((before - error <= CONVERGED * error) | (error <= EXACT * spread)).all(axis=1)
+        done |= sweep == SWEEPS - 1
+        if done.any():
+            finished, running = active[done], ~done
+            at_cells = [part[cells[:, axis]][:, done] for axis, part in enumerate(parts)]
+            product = _product(at_cells, (len(cells), len(finished), outputs))
+            errors[finished], predictions[finished] = error[done], (offset[done] + product).swapaxes(0, 1)
+            active, has_offset, offset, error = (one[running] for one in (active, has_offset, offset, error))
+            parts, by_cell = ([one[:, running] for one in some] for some in (parts, by_cell))
+        if not len(active):
             break
         before = error
-    return error, offset + np.prod([part[cells[:, axis]] for axis, part in enumerate(parts)], axis=0)
+    return errors, predictions
+
+
+def _product(arrays: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """The product of all arrays; ones if there are none."""
+    product = np.ones(shape)
+    for array in arrays:
+        product *= array
+    return product
 
 
 def _membership(level: np.ndarray, size: int) -> _Membership:

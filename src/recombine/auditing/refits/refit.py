@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from recombine.auditing.cells import Cells
 from recombine.auditing.refits.kernel_fit import KernelMachine
@@ -109,8 +109,11 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     models = []
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
     predictors = _predictors(cells, seen, names, seed)
+    by_fold = [
+        _Fold.of(cells, fold).errors(cells, predictors) for fold in folds
+    ]  # one fold at a time in memory
     for name, predict in predictors.items():
-        left_out = np.concatenate([_without(cells, fold, predict) for fold in folds])
+        left_out = np.concatenate([errors[name] for errors in by_fold])
         predictions = predict(seen, cells.cells[unseen])
         errors = cells.error_of(unseen, predictions)
         errors = np.where(errors > floor, errors, 0.0)
@@ -185,16 +188,31 @@ def _nearest(known: SeenCells, some: np.ndarray) -> np.ndarray:
     return known.mean_of(known.nearest(some))
 
 
-def _without(cells: Cells, fold: Int[np.ndarray, " fold"], predict: Predictor) -> Float[np.ndarray, " fold"]:
-    """Errors on some seen cells of a model fitted to the others; NaN where these lack a level."""
-    rest = np.setdiff1d(cells.inside, fold)
-    known = seen_targets(cells, rest)
-    levels = cells.cells[fold]
-    familiar = ~Conjunctions.of(known.cells, cells.sizes, order=1).missing(levels).any(axis=1)
-    errors = np.full(len(fold), np.nan)
-    if familiar.any() and len(rest) > 1:
-        errors[familiar] = cells.error_of(fold[familiar], predict(known, levels[familiar]))
-    return errors
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Some seen cells, all others, and which of the first have only levels that the others have as well."""
+
+    held_out: Int[np.ndarray, " held_out"]
+    known: SeenCells
+    familiar: Bool[np.ndarray, " held_out"]
+
+    @staticmethod
+    def of(cells: Cells, held_out: Int[np.ndarray, " held_out"]) -> _Fold:
+        known = seen_targets(cells, np.setdiff1d(cells.inside, held_out))
+        levels = Conjunctions.of(known.cells, cells.sizes, order=1)
+        return _Fold(held_out, known, ~levels.missing(cells.cells[held_out]).any(axis=1))
+
+    def errors(
+        self, cells: Cells, predictors: Mapping[str, Predictor]
+    ) -> dict[str, Float[np.ndarray, " held_out"]]:
+        """Errors on the held-out cells of models fitted to the others; NaN where these lack a level."""
+        asked = self.held_out[self.familiar]
+        errors = {name: np.full(len(self.held_out), np.nan) for name in predictors}
+        if len(asked) and len(self.known.cells) > 1:
+            for name, predict in predictors.items():
+                predictions = predict(self.known, cells.cells[asked])
+                errors[name][self.familiar] = cells.error_of(asked, predictions)
+        return errors
 
 
 def _mean(cells: Cells, index: np.ndarray, errors: np.ndarray) -> Estimate:

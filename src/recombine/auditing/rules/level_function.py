@@ -32,7 +32,7 @@ class LevelFunction(Rule):
 
     def results(self, test: RuleTest) -> Iterator[RuleResult]:
         """Tests the rule."""
-        for subset in filter(test.ignores_others, test.shortcuts):
+        for subset in test.ignoring_shortcuts:
             result = self._result(test, subset) if len(subset) == 1 else None
             if result is not None:
                 yield result

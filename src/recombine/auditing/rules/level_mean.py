@@ -23,7 +23,7 @@ class LevelMean(Rule):
 
     def results(self, test: RuleTest) -> Iterator[RuleResult]:
         """Tests the rule."""
-        for subset in filter(test.ignores_others, test.shortcuts):
+        for subset in test.ignoring_shortcuts:
             yield best_of(
                 test.evaluate_predictions(
                     self, test.seen.given_levels(subset, test.unseen, by_rows=by_rows), subset

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from recombine.auditing.cells import Cells, means_by_cell, squared_lengths
+from recombine.auditing.cells import Cells, means_by_cell, squared_distances, squared_lengths
 from recombine.auditing.rules.rule import Rule
 from recombine.auditing.seen_cells import SeenCells, seen_predictions
 from recombine.auditing.thresholds import (
@@ -117,11 +117,14 @@ def draw_permutations(
     weights = np.bincount(predicted[wrong], minlength=targets.shape[1])[among] + 1e-9
     # The smallest of exponential times with given rates belongs to each rate with a probability in proportion to it.
     drawn, step = np.empty_like(order), max(1, MAX_DRAWN_TIMES // (n * len(among)))
+    is_right = among == right[:, None]
+    cell, place = np.nonzero(is_right)
     for start in range(0, len(order), step):
         block = drawn[start : start + step]
-        times = rng.exponential(size=(*block.shape, len(among))) / weights
-        times[:, among == right[:, None]] = np.inf
-        block[:] = np.where(np.isinf(times).all(axis=2), right, among[times.argmin(axis=2)])
+        times = rng.exponential(size=(*block.shape, len(among)))
+        times /= weights
+        times[:, cell, place] = np.inf
+        block[:] = np.where(is_right.all(axis=1), right, among[times.argmin(axis=2)])
     return Permutations(order, signs, np.where(order < max(1, int(wrong.sum())), drawn, right))
 
 
@@ -162,23 +165,31 @@ class RuleTest:
     @cached_property
     def shortcuts(self) -> tuple[Subset, ...]:
         """Sets of factors that are not enough to solve the task, so that using only them is a shortcut."""
-        factors = len(self.cells.sizes)
-        every = subsets(factors, max_shortcut_factors(factors), min_order=1)
-        return tuple(subset for subset in every if not _suffices(self.cells, subset))
+        return tuple(subset for subset, scatter in self._targets_by_levels.items() if not scatter.suffices)
 
-    def ignores_others(self, subset: Subset) -> bool:
-        """Whether predictions depend on the other factors clearly less than the targets do.
+    @cached_property
+    def ignoring_shortcuts(self) -> tuple[Subset, ...]:
+        """Shortcuts for which predictions depend on the other factors clearly less than the targets do.
 
         Models that reverse, shift or shuffle right predictions also have predictions that mostly go with the most
         important factor, but they do not ignore the others. Targets of seen cells count, too, because a split may leave
         unseen only cells in which the factor goes with one target.
         """
-        known = np.flatnonzero(self.cells.known & self.cells.familiar)
-        of_predictions = _left_by_levels(self.predictions, self.unseen, subset)
-        of_targets = _left_by_levels(
-            self.cells.targets[known].astype(np.float64), self.cells.cells[known], subset
+        of_predictions = _scatters(self.predictions, self.unseen, self.cells.sizes, self.shortcuts)
+        return tuple(
+            subset
+            for subset, scatter in of_predictions.items()
+            if not scatter.left > IGNORES * self._targets_by_levels[subset].left + 1e-9
         )
-        return not of_predictions > IGNORES * of_targets + 1e-9
+
+    @cached_property
+    def _targets_by_levels(self) -> dict[Subset, _Scatter]:
+        """For every set of factors that a shortcut may use, how targets scatter about the means of its levels."""
+        cells, factors = self.cells, len(self.cells.sizes)
+        known = np.flatnonzero(cells.known & cells.familiar)
+        every = subsets(factors, max_shortcut_factors(factors), min_order=1)
+        targets = cells.targets[known].astype(np.float64, copy=False)
+        return _scatters(targets, cells.cells[known], cells.sizes, every)
 
     @cached_property
     def neighbours(self) -> dict[int, Bool[np.ndarray, "cells seen"]]:
@@ -319,38 +330,57 @@ def max_shortcut_factors(factors: int) -> int:
     return most
 
 
-def _left_by_levels(
-    values: Float[np.ndarray, "cells outputs"], cells: Int[np.ndarray, "cells factors"], subset: Subset
-) -> float:
-    """The share of the variance within levels of some factors; NaN if no level has several cells."""
-    _, group, counts = np.unique(cells[:, list(subset)], axis=0, return_inverse=True, return_counts=True)
-    group = group.ravel()
-    several = counts[group] > 1
-    if not several.any():
-        return float("nan")
-    means = means_by_cell(values, group, len(counts))
-    grow = counts[group] / np.maximum(counts[group] - 1, 1)
-    within = (grow * squared_lengths(values - means[group]))[several].mean()
-    spread = squared_lengths(values - values.mean(axis=0)).mean() * len(values) / max(1, len(values) - 1)
-    return float(within / spread) if spread > 0 else float("nan")
+@dataclass(frozen=True, eq=False)
+class _Scatter:
+    """How values scatter about the means of cells that share the levels of some factors.
 
+    **Attributes:**
 
-def _suffices(cells: Cells, subset: Subset) -> bool:
-    """Whether the task depends on some factors alone, so that using only them is not a shortcut.
-
-    What these factors leave of a cell's target is estimated from the other cells with the same levels: with n cells,
-    the distance to the mean of the others is n / (n - 1) times the distance to the mean of all.
+    - `count`: how many cells share the levels of each cell, itself included.
+    - `to_mean`, `to_all`: its squared distance to their mean, and to the mean of all cells.
     """
-    known = np.flatnonzero(cells.known & cells.familiar)
-    targets = cells.targets[known].astype(np.float64)
-    codes = codes_of(cells.cells[known], subset, cells.sizes)
-    _, group, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    means = means_by_cell(targets, group, len(counts))
-    spread = squared_lengths(targets - targets.mean(axis=0))
-    alone = counts[group] < 2
-    grow = (counts[group] / np.maximum(counts[group] - 1, 1)) ** 2
-    left = np.where(alone, spread, grow * squared_lengths(targets - means[group]))
-    return bool(left.sum() <= ADDITIVE_TASK * spread.sum())
+
+    count: Int[np.ndarray, " cells"]
+    to_mean: Float[np.ndarray, " cells"]
+    to_all: Float[np.ndarray, " cells"]
+
+    @property
+    def left(self) -> float:
+        """The share of the variance within levels; NaN if no level has several cells."""
+        several, n = self.count > 1, len(self.count)
+        if not several.any():
+            return float("nan")
+        grow = self.count / np.maximum(self.count - 1, 1)
+        within, spread = (grow * self.to_mean)[several].mean(), self.to_all.mean() * n / max(1, n - 1)
+        return float(within / spread) if spread > 0 else float("nan")
+
+    @property
+    def suffices(self) -> bool:
+        """Whether the values depend on these factors alone, so that using only them is not a shortcut.
+
+        What these factors leave of a cell's value is estimated from the other cells with the same levels: with n cells,
+        the distance to the mean of the others is n / (n - 1) times the distance to the mean of all.
+        """
+        grow = (self.count / np.maximum(self.count - 1, 1)) ** 2
+        left = np.where(self.count < 2, self.to_all, grow * self.to_mean)
+        return bool(left.sum() <= ADDITIVE_TASK * self.to_all.sum())
+
+
+def _scatters(
+    values: Float[np.ndarray, "cells outputs"],
+    cells: Int[np.ndarray, "cells factors"],
+    sizes: Sequence[int],
+    every: Iterable[Subset],
+) -> dict[Subset, _Scatter]:
+    """The scatter of some cells' values for several sets of factors."""
+    to_all = squared_distances(values, values.mean(axis=0, keepdims=True), np.zeros(len(values), dtype=int))
+    scatters = {}
+    for subset in every:
+        codes = codes_of(cells, subset, sizes)
+        _, group, counts = np.unique(codes, return_inverse=True, return_counts=True)
+        means = means_by_cell(values, group, len(counts))
+        scatters[subset] = _Scatter(counts[group], squared_distances(values, means, group), to_all)
+    return scatters
 
 
 def permutation_p_value(value: float, permuted: Float[np.ndarray, " permutations"]) -> float:
