@@ -55,6 +55,37 @@ def write_file(path: Path, data: bytes) -> None:
         raise StoreError(f"cannot write {path}: {reason}; choose another place for the report") from error
 
 
+def why_not_writable(path: Path) -> str | None:
+    """Why `write_file` could not write this file, in a few words; `None` if it could.
+
+    A temporary file is created and removed again in its folder, or in the nearest folder that exists. Nothing is left
+    behind, and `path` is not touched.
+
+    ```python
+    >>> from recombine.durable import why_not_writable
+    >>> folder = getfixture("tmp_path")
+    >>> why_not_writable(folder / "page.html"), why_not_writable(folder), list(folder.iterdir())
+    (None, 'it is not a file', [])
+
+    ```
+    """
+    try:
+        if path.is_symlink():
+            path = path.resolve(strict=True)
+        if path.exists() and not path.is_file():
+            return "it is not a file"
+        path = path.absolute()
+        folder = next(one for one in path.parents if one.exists())
+        if not folder.is_dir():
+            return f"{folder} is not a folder"
+        probe = folder / temporary_name(path.name)
+        open(probe, "xb").close()
+        probe.unlink()
+        return None
+    except OSError as error:
+        return error.strerror or str(error)
+
+
 def sweep_temporaries(folder: Path) -> None:
     """Removes what killed writers left behind; files that may still be written to are not touched."""
     for path in folder.glob(".*.tmp"):

@@ -81,3 +81,9 @@ def test_bad_slices_get_one_line(slices):
     seen = split(0)
     with pytest.raises(InputError):
         labels((A + B) % N, seen, slices=slices)
+
+
+@pytest.mark.parametrize("slices", [["a"], {"a": B}])
+def test_a_factor_is_not_a_slice(slices):
+    with pytest.raises(InputError, match="slices: got 'a', expected columns that are not factors"):
+        labels(A % N, split(0), slices=slices)

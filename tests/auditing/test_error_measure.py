@@ -5,6 +5,7 @@ import pytest
 
 from recombine import InputError, audit
 from recombine.auditing.error_measure import error_measure
+from recombine.auditing.report.example_section import example_section
 
 A, B = np.indices((8, 8)).reshape(2, -1)
 SEEN = np.random.default_rng(0).random(64) > 0.3
@@ -133,3 +134,28 @@ def test_a_function_gets_labels_and_shapes_as_the_user_wrote_them():
     audit(factors={"a": A, "b": B}, seen=SEEN, target=images, prediction=images * 0.9, metric=cost)
     assert shapes[0][0] == (64,)
     assert shapes[-1][0][1:] == (4, 4)
+
+
+def test_logarithms_are_shown_in_the_units_of_the_targets():
+    """A model whose unseen predictions are those of another level: the table shows targets, not their logarithms."""
+    report = run(np.where(SEEN, TARGET, np.exp(0.4 * A + 0.9)), metric="log")
+    (table,) = example_section(report)
+    shown = [tuple(map(float, row.entries[2:4])) for row in table.rows]
+    for (a, b, *_), (target, prediction) in zip((row.entries for row in table.rows), shown, strict=True):
+        assert target == pytest.approx(np.exp(0.4 * int(a) + 0.3 * int(b)), rel=0.06)
+        assert prediction == pytest.approx(np.exp(0.4 * int(a) + 0.9), rel=0.06)
+
+
+def test_remedies_fit_the_logarithms_that_are_measured():
+    report = run(np.where(SEEN, TARGET, np.exp(0.4 * A + 0.9)), metric="log")
+    remedy = next(one for one in report.remedies if one.refit)
+    assert remedy.title == "let the logarithm of the prediction be a sum of effects of single factors"
+    names = {"numbers": np.stack([A, B], 1)[SEEN], "y": TARGET[SEEN]}
+    exec(remedy.snippet, names)
+    assert np.exp(names["model"].predict(np.stack([A, B], 1))) == pytest.approx(TARGET, rel=0.01)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_a_function_of_extreme_errors_is_refused(scale):
+    with pytest.raises(InputError, match="errors between 1e-70 and 1e\\+70"):
+        run(TARGET, metric=lambda t, p: abs(t - p) * scale)

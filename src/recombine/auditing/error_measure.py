@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,11 @@ MEASURES = {one.name: one for one in (SQUARED, ABSOLUTE, RELATIVE, LOG)}
 
 
 def error_measure(
-    metric: Any, kind: Kind, classes: tuple[Any, ...] = (), shape: tuple[int, ...] = ()
+    metric: Any,
+    kind: Kind,
+    classes: tuple[Any, ...] = (),
+    shape: tuple[int, ...] = (),
+    unit: float = 1.0,
 ) -> ErrorMeasure:
     """The measure that the user chose, or the usual one.
 
@@ -108,6 +112,7 @@ def error_measure(
     - `metric`: `None`, one of `MEASURES`, or a function of targets and predictions, each `(rows, *shape)` numbers or
         `(rows,)` labels, that returns an error of at least 0 for every row.
     - `classes`: the labels; `shape`: of one output as the user passed it.
+    - `unit`: what targets and predictions were divided by.
 
     ```python
     >>> import numpy as np
@@ -118,7 +123,7 @@ def error_measure(
     ```
     """
     if callable(metric):
-        return _own_function(metric, kind, classes, shape)
+        return _own_function(metric, kind, classes, shape, unit)
     if metric is not None and metric not in MEASURES:
         raise InputError("metric", shown(metric), f"{', '.join(MEASURES)}, or a function")
     if kind == "classification":
@@ -127,11 +132,14 @@ def error_measure(
                 "metric", metric, "a function, or none: the error of labels is the share of wrong ones"
             )
         return WRONG_LABELS
-    return MEASURES[metric or "squared"]
+    measure = MEASURES[metric or "squared"]
+    if unit == 1 or measure.name in {"relative", "log"}:  # of which the unit cancels
+        return measure
+    return replace(measure, title=f"{measure.title}, in units of {unit:g}")
 
 
 def _own_function(
-    function: Callable[..., Any], kind: Kind, classes: tuple[Any, ...], shape: tuple[int, ...]
+    function: Callable[..., Any], kind: Kind, classes: tuple[Any, ...], shape: tuple[int, ...], unit: float
 ) -> ErrorMeasure:
     names = np.empty(len(classes), dtype=object)
     names[:] = classes
@@ -141,6 +149,7 @@ def _own_function(
             targets, predictions = (names[one.argmax(axis=1)] for one in (targets, predictions))
         else:
             targets, predictions = (one.reshape(len(one), *shape) for one in (targets, predictions))
+            targets, predictions = (one if unit == 1 else one * unit for one in (targets, predictions))
         try:
             errors = as_array("metric", function(targets, predictions))
         except InputError:

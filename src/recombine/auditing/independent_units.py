@@ -78,6 +78,7 @@ def _within(kept: np.ndarray, values: Sequence[np.ndarray], index: np.ndarray) -
     largest = 0.0
     for every in values:
         some = every[index].astype(np.float64)
+        some /= float(np.abs(some).max(initial=0.0)) or 1.0  # large errors have squares that overflow
         spread = float(((some - some.mean(axis=0)) ** 2).sum()) / (len(some) - 1)
         within = float(((some - (average @ some)[group]) ** 2).sum()) / (len(some) - len(counts))
         largest = max(largest, within / spread) if spread > 0 else float("inf")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.label_reading import read_labels
+from recombine.auditing.magnitude import in_ordinary_units
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.thresholds import MAX_CLASSES
-from recombine.data.limits import check_magnitude
 from recombine.errors import InputError
 from recombine.tasks.task import Kind
 
@@ -106,17 +106,18 @@ def _quantities(target: np.ndarray, prediction: np.ndarray, notes: list[str]) ->
         target = np.full(prediction.shape, np.nan, dtype=np.float32)
     if _without_ones(target.shape) != _without_ones(prediction.shape):
         raise InputError("prediction", f"shape {prediction.shape}", f"the targets' shape {target.shape}")
-    check_magnitude("prediction", prediction)
     wide = np.float32 if prediction.dtype == np.float32 else np.float64
     outputs = prediction.reshape(len(prediction), -1).astype(wide, copy=False)
     targets = target.reshape(len(target), -1).astype(wide, copy=False)
-    check_magnitude("target", np.where(np.isnan(targets), 0.0, targets))  # NaN: not known
+    targets, outputs, unit = in_ordinary_units(targets, outputs)
+    if unit != 1:
+        notes.append(f"targets are of extreme size: targets, predictions and errors are in units of {unit:g}")
     if not outputs.shape[1]:
         raise InputError("prediction", f"shape {prediction.shape}", "at least one number for every row")
     known = ~np.isnan(targets).any(axis=1)
     if known.any() and not (targets[known] != targets[known][:1]).any():
         raise InputError("target", "the same value in every row", "targets that differ")
-    return Outputs("regression", targets, outputs, known, prediction.shape[1:], (), tuple(notes))
+    return Outputs("regression", targets, outputs, known, prediction.shape[1:], (), tuple(notes), unit=unit)
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

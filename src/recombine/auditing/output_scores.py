@@ -83,16 +83,19 @@ def score_outputs(
 
 def some_outputs(outputs: Outputs, chosen: Sequence[int]) -> Outputs:
     """Some of the outputs; several are in units of their standard deviation, so that each counts."""
-    index = list(chosen)
+    index, spreads = list(chosen), outputs.spreads
     targets, predictions = outputs.targets[:, index], outputs.predictions[:, index]
     if len(index) > 1:
         spread = targets[outputs.known].std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
         targets, predictions = targets / scale, predictions / scale
+        spreads = scale if spreads is None else scale * spreads[index]
         measure = outputs.measure
         title = f"{measure.title}, in units of each output's standard deviation"
         outputs = replace(outputs, chosen_measure=replace(measure, title=title))
-    return replace(outputs, targets=targets, predictions=predictions, shape=(len(index),))
+    elif spreads is not None:
+        spreads = spreads[index]
+    return replace(outputs, targets=targets, predictions=predictions, shape=(len(index),), spreads=spreads)
 
 
 def on_one_scale(outputs: Outputs) -> Outputs:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from recombine.auditing.error_measure import ErrorMeasure, error_measure
-from recombine.auditing.thresholds import LOG_FLOOR
+from recombine.auditing.thresholds import LOG_FLOOR, ORDINARY_TARGETS
 from recombine.errors import InputError
 from recombine.tasks.task import Kind
 
@@ -26,6 +26,8 @@ class Outputs:
     - `classes`: names, in the order of the columns; empty for quantities.
     - `notes`: assumptions that were made.
     - `chosen_measure`: what an error is, if the user chose it.
+    - `unit`: the power of ten by which extreme values were divided; `spreads`: the standard deviations by which several
+        outputs were divided, so that each counts.
     """
 
     kind: Kind
@@ -36,11 +38,31 @@ class Outputs:
     classes: tuple[Any, ...]
     notes: tuple[str, ...]
     chosen_measure: ErrorMeasure | None = None
+    unit: float = 1.0
+    spreads: Float[np.ndarray, " outputs"] | None = None
 
     @property
     def measure(self) -> ErrorMeasure:
         """How predictions are compared with targets."""
-        return self.chosen_measure or error_measure(None, self.kind)
+        return self.chosen_measure or error_measure(None, self.kind, unit=self.unit)
+
+    def as_given(self, values: Float[np.ndarray, "*any outputs"]) -> Float[np.ndarray, "*any outputs"]:
+        """Targets or predictions as the user knows them: not logarithms, and in the units of the targets.
+
+        ```python
+        >>> import numpy as np
+        >>> from recombine.auditing.output_reading import read_outputs
+        >>> from recombine.auditing.outputs import measured_by
+        >>> outputs = measured_by(read_outputs(np.array([1.5, 10.0]), np.array([1.5, 10.0])), "log")
+        >>> outputs.as_given(outputs.targets).round(9).tolist()
+        [[1.5], [10.0]]
+
+        ```
+        """
+        values = values if self.spreads is None else values * self.spreads
+        if self.measure.name == "log":
+            values = np.exp(values)
+        return values if self.unit == 1 else values * self.unit
 
     def row_errors(self, of: Float[np.ndarray, "rows outputs"] | None = None) -> Float[np.ndarray, " rows"]:
         """The error of every row, NaN without a target; `of` replaces the model's predictions."""
@@ -69,10 +91,12 @@ def measured_by(outputs: Outputs, metric: Any) -> Outputs:
 
     ```
     """
-    measure = error_measure(metric, outputs.kind, outputs.classes, outputs.shape)
+    measure = error_measure(metric, outputs.kind, outputs.classes, outputs.shape, outputs.unit)
     if metric is None:
         return outputs
     outputs = replace(outputs, chosen_measure=measure)
+    if measure.name == "function":
+        _check_size_of_errors(outputs)
     if outputs.kind == "classification" or measure.name not in {"relative", "log"}:
         return outputs
     known = outputs.targets[outputs.known]
@@ -98,6 +122,18 @@ def measured_by(outputs: Outputs, metric: Any) -> Outputs:
         predictions=np.log(np.maximum(outputs.predictions, smallest)),
         notes=notes,
     )
+
+
+def _check_size_of_errors(outputs: Outputs) -> None:
+    """Refuses a function whose errors, for a constant prediction, are too large or too small to be squared."""
+    if not outputs.known.any():
+        return
+    constant = outputs.measure.constant(outputs.targets[outputs.known])
+    errors = outputs.row_errors(np.broadcast_to(constant, outputs.targets.shape))
+    largest, (low, high) = float(np.nanmax(errors)), ORDINARY_TARGETS
+    if largest > high or 0 < largest < low:
+        expected = f"errors between {low:g} and {high:g}, or relative ones"
+        raise InputError("metric", f"a function with an error of {largest:.3g}", expected)
 
 
 def decide(values: Float[np.ndarray, "cells outputs"], kind: Kind) -> Float[np.ndarray, "cells outputs"]:

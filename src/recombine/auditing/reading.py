@@ -105,6 +105,11 @@ def read_audit_inputs(
     asked = {field: _unless_labels(values, table) for field, values in asked.items()}
     if not isinstance(slices, Mapping):
         slices = {name: name for name in column_names("slices", slices)}
+    named = [name for pair in slices.items() for name in pair if isinstance(name, str) and name in factors]
+    if named:
+        raise InputError(
+            "slices", named[0], "columns that are not factors: every level of these is tried anyway"
+        )
     sliced = {column: "slices" for column in slices.values() if isinstance(column, str)}
     needed = sliced | {name: field for field, values in asked.items() for name in _names(values)}
     source = read_table(table, dict.fromkeys(factors, "factors") | needed)

@@ -58,4 +58,6 @@ def in_target_units(outputs: Outputs, seen: Bool[np.ndarray, " rows"]) -> tuple[
     if 0 < factor < 1 and bias <= CAUTIOUS_OFFSET * targets.std():
         return outputs, None
     offset = 0.0 if abs(offset) <= 1e-9 * np.abs(predictions).max() else offset
-    return replace(outputs, predictions=(outputs.predictions - offset) / factor), Units(factor, offset)
+    return replace(outputs, predictions=(outputs.predictions - offset) / factor), Units(
+        factor, offset * outputs.unit
+    )

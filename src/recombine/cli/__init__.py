@@ -15,7 +15,7 @@ def main() -> None:
     """Runs the command line and ends the process.
 
     Exit codes: 0 success; 1 trials failed, or a gate (`--fail-on`) was hit; 2 bad input or an unusable store, with
-    one line on standard error; 130 Ctrl-C, with one line that says what is kept.
+    one line on standard error; 130 Ctrl-C, with one line that says what is kept; 141 nobody reads the output any more.
     """
     # Before anything heavy is imported, so that Ctrl-C works from the first moment.
     from recombine.cli.interrupts import Interrupts

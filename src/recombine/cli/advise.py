@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.destinations import check_destinations
 from recombine.cli.shared import (
     BinsOption,
     JsonOption,
@@ -127,6 +128,8 @@ def advise(
     check_page_path(html, "html")
     check_table_path("cells", cells)
     check_table_path("additions", additions)
+    files = [("html", html), ("cells", cells), ("additions", additions)]
+    check_destinations(files, inputs=(table, activations))
     conditions = [word for text in fail_on or () for word in words(text)]
     check_conditions(conditions, labels=target is not None)
     with progress_lines(quiet=quiet) as show_progress:

@@ -22,6 +22,7 @@ from recombine.cli.audit_options import (
     parse_ranks,
     text_options,
 )
+from recombine.cli.destinations import check_destinations
 from recombine.cli.gate_options import (
     BaselineOption,
     ExportOption,
@@ -203,6 +204,9 @@ def audit(
     several = len(predictions) > 1 or len(models) > 1
     names = model_names(predictions, models) if several else []
     gate = read_gate(fail_on, strict=strict, baseline=baseline, junit=junit, export=export, models=names)
+    files = [("html", html), ("cells", cells), *gate.files]
+    read = (table, data, weights, activations, baseline, synonyms, None if before is None else Path(before))
+    check_destinations(files, folders=gate.folders, inputs=read)
     if (table is None) == (data is None):
         example = "recombine audit p.csv --factors a,b --seen split=train --target y --prediction p"
         expected = f"a table ({example}), or --data FILE.npz with --model, not both"
@@ -234,16 +238,16 @@ def audit(
             expected = "names of arrays, since predictions of several models are arrays, too"
             raise InputError("factors", None, expected)
         wanted: dict[str, str | None] = dict(predictions) if predictions else {"": None}
-        read = {
+        arrays_of = {
             one: read_audit_file(
                 data, inputs=inputs, target=target, prediction=text, seen=seen, factors=_words(factors)
             )
             for one, text in wanted.items()
         }
-        arguments, unused = next(iter(read.values()))
+        arguments, unused = next(iter(arrays_of.values()))
         unused = [one for one in unused if one not in predictions.values()]
         if predictions:
-            arrays = {one: found["prediction"] for one, (found, _) in read.items()}
+            arrays = {one: found["prediction"] for one, (found, _) in arrays_of.items()}
             arguments["prediction"] = one_or_all(arrays, several)
         if loaded is None and arguments["prediction"] is not None:
             arguments["inputs"] = None
@@ -277,14 +281,13 @@ def audit(
     if data is not None:
         report = _named_after(report, data.name, unused)
     report = gate.apply(report, seed)
-    written = []
+    written = gate.write(report)  # first, since it may use a server, which cannot be checked before
     if cells is not None:
         write_table(report.cells(), cells)
         written.append(("Cells", str(cells)))
     if html is not None:
         report.page().write(html)
         written.append(("Page", str(html)))
-    written += gate.write(report)
     if as_json:
         say_json(report.to_dict())
         if summary:

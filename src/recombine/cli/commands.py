@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from recombine._version import __version__
 from recombine.cli import advise, audit, bias, data, modularity, reuse, runs, studies
 from recombine.cli.shared import say
+from recombine.cli.standard_output import end_output, open_output, output_error
 from recombine.errors import DatasetError, InputError, StoreError
 
 app = typer.Typer(
@@ -59,6 +61,19 @@ def run() -> int:
 
     The exit code.
     """
+    open_output()
+    try:
+        code = _run_command()
+    except (OSError, SystemExit) as error:
+        unwritten = output_error(error)
+        if unwritten is None:
+            raise
+    else:
+        unwritten = output_error()
+    return code if unwritten is None else end_output(unwritten)
+
+
+def _run_command() -> int:
     format_before, warnings.formatwarning = (
         warnings.formatwarning,
         _warning_line,
@@ -95,5 +110,6 @@ def _warning_line(message: Warning | str, *_: object, **__: object) -> str:
 
 
 def _failure(line: str, code: int) -> int:
-    typer.echo(f"error: {line}", err=True)
+    with suppress(OSError):  # nobody may read standard error; the status still tells
+        typer.echo(f"error: {line}", err=True)
     return code

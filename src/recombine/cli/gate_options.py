@@ -71,6 +71,17 @@ class Gate:
     junit: Path | None
     destinations: Sequence[Destination]
 
+    @property
+    def files(self) -> list[tuple[str, Path | None]]:
+        """The files that `write` writes, each with its option."""
+        exports = [("export", one.path) for one in self.destinations if not one.is_folder]
+        return [("junit", self.junit), *exports]
+
+    @property
+    def folders(self) -> list[tuple[str, Path | None]]:
+        """The folders to which `write` adds runs, each with its option."""
+        return [("export", one.path) for one in self.destinations if one.is_folder]
+
     def apply(self, report: AuditReport | AuditComparison, seed: int) -> AuditReport | AuditComparison:
         """The report with what changed since the baseline, and with what the gate decides."""
         if self.baseline is not None:
@@ -84,11 +95,12 @@ class Gate:
 
         reports = report.reports if isinstance(report, AuditComparison) else {"": report}
         written = []
+        # servers first: a file can be checked before the audit, a server's answer cannot
+        for one in sorted(self.destinations, key=lambda one: not one.is_server):
+            written += [(f"Metrics ({one.kind})", place) for place in one.write(reports)]
         if self.junit is not None:
             write_junit(reports, self.junit)
             written.append(("JUnit", str(self.junit)))
-        for one in self.destinations:
-            written += [(f"Metrics ({one.kind})", place) for place in one.write(reports)]
         return written
 
 

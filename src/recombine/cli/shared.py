@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recombine.cli.destinations import check_destinations
 from recombine.cli.interrupts import on_interrupt
 from recombine.errors import InputError
 
@@ -118,6 +119,7 @@ def check_page_path(out: Path | None, field: str = "out") -> None:
         raise InputError(field, str(out), "a file name that ends in .html or .md")
     if not out.absolute().parent.is_dir():
         raise InputError(field, str(out), f"a file in a folder that exists; {out.absolute().parent} does not")
+    check_destinations([(field, out)])
 
 
 @contextmanager

@@ -27,11 +27,11 @@ MAX_MAGNITUDE = 1e150
 """Size of targets and predictions. Errors are squared and summed, which overflows from about 1e154."""
 
 
-def check_magnitude(field: str, values: np.ndarray) -> None:
-    """Refuses numbers that are not finite, or whose squares would overflow; names the row."""
+def check_magnitude(field: str, values: np.ndarray, largest: float = MAX_MAGNITUDE) -> None:
+    """Refuses numbers that are not finite, or larger than `largest`: their squares would overflow; names the row."""
     if values.dtype.kind != "f":
         return
-    largest = min(MAX_MAGNITUDE, float(np.finfo(values.dtype).max))
+    largest = min(largest, float(np.finfo(values.dtype).max))
     bad = ~(np.abs(values) <= values.dtype.type(largest)).reshape(len(values), -1).all(axis=1)
     if bad.any():
         row, number = int(bad.argmax()), int(bad.sum())

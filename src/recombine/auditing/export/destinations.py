@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from recombine.auditing.export.mlflow_files import write_mlflow
-from recombine.auditing.export.tracked_run import tracked_run
+from recombine.auditing.export.mlflow_files import is_address, local_folder, write_mlflow
+from recombine.auditing.export.tracked_run import is_installed, tracked_run
 from recombine.auditing.export.wandb_files import write_wandb
 from recombine.data.argument_types import shown
 from recombine.data.export import csv_bytes
@@ -31,6 +31,23 @@ class Destination:
 
     kind: str
     place: str
+
+    @property
+    def is_server(self) -> bool:
+        """Whether metrics go to a tracking server."""
+        return self.kind == "mlflow" and is_address(self.place)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether every audit is added to a folder, rather than written to a file."""
+        return self.kind in {"mlflow", "wandb"}
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder; `None` for a tracking server."""
+        if self.is_server:
+            return None
+        return local_folder(self.place) if self.kind == "mlflow" else Path(self.place)
 
     def write(self, reports: Mapping[str, AuditReport]) -> list[str]:
         """Writes the metrics of every model and says where they are.
@@ -76,4 +93,7 @@ def parse_destination(text: Any, field: str = "export") -> Destination:
         raise InputError(field, text, expected + did_you_mean(kind, KINDS, "kinds"))
     if not place or "\0" in place:
         raise InputError(field, text, expected)
-    return Destination(kind, place)
+    destination = Destination(kind, place)
+    if destination.is_server and not is_installed("mlflow"):
+        raise InputError(field, text, "a folder, or a tracking server with the package mlflow installed")
+    return destination

@@ -26,9 +26,9 @@ _FINISHED, _LOCAL = 3, 4
 
 def write_mlflow(place: str, run: TrackedRun) -> str:
     """Adds a run to a folder, or to a tracking server by its address; says where."""
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", place) and not place.startswith("file:"):
+    if is_address(place):
         return _log_to_server(place, run)
-    root = Path(re.sub(r"^file:(//)?", "", place))
+    root = local_folder(place)
     try:
         return str(_write_run(root, run))
     except StoreError:
@@ -36,6 +36,16 @@ def write_mlflow(place: str, run: TrackedRun) -> str:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(f"cannot write {root}: {reason}; choose another folder for the export") from error
+
+
+def is_address(place: str) -> bool:
+    """Whether a place is a tracking server's address, such as `http://localhost:5000`, rather than a folder."""
+    return bool(re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", place)) and not place.startswith("file:")
+
+
+def local_folder(place: str) -> Path:
+    """A folder, which may be written as `file:///...`."""
+    return Path(re.sub(r"^file:(//)?", "", place))
 
 
 def _write_run(root: Path, run: TrackedRun) -> Path:

@@ -19,7 +19,7 @@ from recombine.auditing.remedies.measurement import (
     gain_of_refit,
     informative_cells,
 )
-from recombine.auditing.remedies.remedy import Remedy
+from recombine.auditing.remedies.remedy import Remedy, on_log_scale
 from recombine.auditing.split_forecast import SplitForecast
 from recombine.auditing.thresholds import NOTHING_KNOWN
 
@@ -49,6 +49,8 @@ def suggest(
     ):
         suggested.setdefault(one.id, one)
     measured = [_measured(evidence, one) for one in suggested.values()]
+    if evidence.cells.measured.outputs.measure.name == "log":
+        measured = [on_log_scale(one, evidence.run.framework) for one in measured]
     # What was measured and does not help is not offered. What helps for sure comes first.
     sure = [one for one in measured if one.surely_helps]
     sure.sort(key=lambda one: -one.gain.value if one.gain is not None else 0.0)

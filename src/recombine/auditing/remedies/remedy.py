@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from textwrap import dedent
 from typing import Any
@@ -84,6 +85,20 @@ class Remedy:
             "refit": self.refit or None,
             "cells": [dict(cell) for cell in self.cells],
         }
+
+
+_LOGARITHMS = {"torch": "y = y.log()", "jax": "import jax.numpy as jnp\n\ny = jnp.log(y)"}
+"""How the targets of a snippet are replaced by their logarithms, by framework; otherwise with NumPy."""
+
+
+def on_log_scale(remedy: Remedy, framework: str) -> Remedy:
+    """The remedy for an audit that measures errors of logarithms: its code fits these, and its title says so."""
+    title = remedy.title.replace("let the prediction ", "let the logarithm of the prediction ")
+    if not re.search(r"\by\b", remedy.snippet):
+        return replace(remedy, title=title)
+    logarithm = _LOGARITHMS.get(framework, "import numpy as np\n\ny = np.log(y)")
+    comment = "  # as in the audit; predictions are logarithms, too"
+    return replace(remedy, title=title, snippet=f"{logarithm}{comment}\n\n{remedy.snippet}")
 
 
 def lines(text: str) -> str:

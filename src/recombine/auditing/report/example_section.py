@@ -43,8 +43,10 @@ def example_section(report: AuditReport) -> list[Block]:
         Row(
             [
                 *(str(f.levels[level]) for f, level in zip(space.factors, cells.cells[cell], strict=True)),
-                _output_text(cells.targets[cell], outputs.classes),
-                _output_text(cells.predictions[cell], outputs.classes),
+                *(
+                    _output_text(one if outputs.classes else outputs.as_given(one), outputs.classes)
+                    for one in (cells.targets[cell], cells.predictions[cell])
+                ),
                 number(float(cells.error[cell])),
             ]
         )
@@ -71,7 +73,10 @@ def _example_figure(report: AuditReport) -> Picture | None:
     worst = cells.outside[np.argsort(-cells.error[cells.outside], kind="stable")[:MAX_IMAGES]]
     sums = superposed(seen_predictions(cells), cells.cells[worst])
     shown = _worst_rows(report, cells.cells[worst])
-    rows = {"target": outputs.targets[shown], "output": outputs.predictions[shown]}
+    rows = {
+        "target": outputs.as_given(outputs.targets[shown]),
+        "output": outputs.as_given(outputs.predictions[shown]),
+    }
     low, high = float(np.nanmin(rows["target"])), float(np.nanmax(rows["target"]))
     low, high = (low, high) if high > low else (low - 0.5, low + 0.5)
     spread = np.ptp(sums, axis=1, keepdims=True)

@@ -77,7 +77,9 @@ def apply_rules(cells: Cells, rules: Iterable[Rule], *, seed: int = 0) -> Failur
     )
     sampler = Resampler((len(index),), RESAMPLES, seed)
     slope, slope_seen = _slopes(cells, index, sampler)
-    scale = cells.error_of_constant[index].mean() * targets.shape[1]
+    scale = float(cells.error_of_constant[index].mean())
+    if cells.kind == "regression":  # in squared units, as `error` is, whatever the user's measure
+        scale = float(squared_lengths(targets - cells.constant).mean())
     noise = NOISE_FACTOR * float(cells.error_noise[index].sum())
     if len(index) < 2 or error.sum() <= max(noise, NO_ERROR * scale * len(index), 1e-300):
         return Failure(index, error, slope, slope_seen, ())

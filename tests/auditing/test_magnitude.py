@@ -1,0 +1,54 @@
+"""Targets of any size: the verdict does not depend on their unit."""
+
+import numpy as np
+import pytest
+
+from recombine import InputError, audit
+
+A, B = np.indices((8, 8)).reshape(2, -1).repeat(2, axis=1)
+RNG = np.random.default_rng(0)
+SEEN = np.repeat(RNG.random(64) < 0.6, 2)
+TARGET = A + 0.5 * B + 0.3 + 0.05 * RNG.normal(size=128)
+PREDICTION = np.where(SEEN, TARGET, A + 1.9)
+
+
+def run(scale, metric=None, prediction=PREDICTION):
+    return audit(
+        factors={"a": A, "b": B},
+        seen=SEEN,
+        target=TARGET * scale,
+        prediction=prediction * scale,
+        metric=metric,
+    )
+
+
+@pytest.mark.parametrize("metric", [None, "absolute", "relative", "log"])
+def test_nothing_that_is_decided_depends_on_the_unit(metric):
+    usual = run(1.0, metric)
+    for scale in (1e-300, 1e-200, 1e-140, 1e-10, 1e140, 1e200, 1e300):
+        report = run(scale, metric)
+        assert report.verdict == usual.verdict
+        assert [one.holds for one in report.findings] == [one.holds for one in usual.findings]
+        assert [one.id for one in report.remedies] == [one.id for one in usual.remedies]
+
+
+def test_the_report_names_the_unit_and_shows_values_in_the_users():
+    report = run(1e-200)
+    assert report.scores.measure == "mean squared error, in units of 1e-199"
+    assert report.scores.unseen.value == pytest.approx(run(1.0).scores.unseen.value / 100)
+    assert any("in units of 1e-199" in note for note in report.notes)
+    assert "3.9e-200" in report.page().html()
+
+
+def test_a_function_gets_the_users_values():
+    sizes = []
+    metric = lambda t, p: sizes.append(abs(t).max()) or abs(t - p) / abs(t)  # noqa: E731
+    run(1e-200, metric)
+    assert max(sizes) < 1e-198
+
+
+def test_predictions_in_quite_other_units_get_one_line():
+    with pytest.raises(InputError, match="prediction: got 'a number more than 1e\\+150 times"):
+        run(1e-200, prediction=np.full(128, 1e199))
+    with pytest.raises(InputError, match="prediction: got 'a value that is not finite"):
+        run(1e200, prediction=np.full(128, np.inf))
