@@ -102,16 +102,14 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
         return Refits()
     rng = np.random.default_rng([seed, 89])
     unseen = _some(outside, rng)
-    held_out = _some(inside, rng)
     seen = seen_targets(cells)
-    folds = _folds(cells, held_out, rng)
+    folds = _folds(cells, rng)
     order = np.concatenate(folds)
     models = []
     floor = ROUNDING_ERROR * float(cells.error_of_constant[inside].mean())
     predictors = _predictors(cells, seen, names, seed)
-    by_fold = [
-        _Fold.of(cells, fold).errors(cells, predictors) for fold in folds
-    ]  # one fold at a time in memory
+    # one fold at a time in memory
+    by_fold = [_Fold.of(cells, fold).errors(cells, predictors) for fold in folds]
     for name, predict in predictors.items():
         left_out = np.concatenate([errors[name] for errors in by_fold])
         predictions = predict(seen, cells.cells[unseen])
@@ -130,14 +128,18 @@ def refit_models(cells: Cells, names: Sequence[str], *, seed: int = 0) -> Refits
     return Refits(tuple(models), order, unseen, predictors)
 
 
-def _folds(
-    cells: Cells, held_out: Int[np.ndarray, " held_out"], rng: np.random.Generator
-) -> list[Int[np.ndarray, " fold"]]:
-    """Parts of the seen cells that are left out in turn. Cells that are copies of each other are left out together,
-    unless unseen cells have copies among the seen ones, too."""
-    unit = cells.unit[held_out] if not cells.copies_are_seen else held_out
-    parts = np.array_split(rng.permutation(np.unique(unit)), min(REFIT_FOLDS, len(np.unique(unit))))
-    return [held_out[np.isin(unit, part)] for part in parts]
+def _folds(cells: Cells, rng: np.random.Generator) -> list[Int[np.ndarray, " fold"]]:
+    """Parts of the seen cells, a sample if there are many, that are left out in turn.
+
+    Cells that are copies of each other are left out together, unless unseen cells have copies among the seen ones, too.
+    """
+    inside = cells.inside
+    unit = inside if cells.copies_are_seen else cells.unit[inside]
+    units, sizes = np.unique(unit, return_counts=True)
+    order = rng.permutation(len(units))
+    few = max(2, int((np.cumsum(sizes[order]) <= MAX_BASELINE_CELLS).sum()))
+    parts = np.array_split(units[order[:few]], min(REFIT_FOLDS, len(units), few))
+    return [inside[np.isin(unit, part)] for part in parts]
 
 
 def _shares_classes(cells: Cells) -> bool:
