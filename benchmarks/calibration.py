@@ -16,10 +16,16 @@ import numpy as np
 from benchmarks.one_thread import ONE_THREAD
 from recombine import audit
 from recombine.auditing.cells import Cells, gather
+from recombine.auditing.findings import FINDINGS, AuditEvidence
+from recombine.auditing.internals.model_run import ModelRun
+from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.outputs import Outputs
+from recombine.auditing.reading import read_audit_inputs
+from recombine.auditing.refits import refit_models
 from recombine.auditing.rules import RULES
 from recombine.auditing.rules.failure import explains
 from recombine.auditing.scores import score
+from recombine.auditing.units import in_target_units
 from recombine.report import Column, Row, Table, table_text
 from recombine.spaces.observations import observe
 
@@ -89,11 +95,35 @@ def declared(classes: int, each: int, seed: int) -> set[str]:
     """The rules that are declared to explain one table without a pattern, and `cause` if a finding names one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = audit(**patternless(classes, each, seed))
-    results = () if report.failure is None else report.failure.results
-    names = {one.rule.name for one in results if explains(one)}
-    holds = any(report.finding(name).holds is True for name in CAUSES)
-    return names | ({"cause"} if holds else set())
+        evidence = evidence_of(**patternless(classes, each, seed))
+        holds = any(FINDINGS[name].measure(evidence).holds is True for name in CAUSES)
+    results = () if evidence.failure is None else evidence.failure.results
+    return {one.rule.name for one in results if explains(one)} | ({"cause"} if holds else set())
+
+
+def evidence_of(*, target: Any, prediction: Any, kind: Any, **table: Any) -> AuditEvidence:
+    """What `audit` decides on, without the forecast and the remedies, which take most of the time and decide
+    nothing."""
+    data = read_audit_inputs(None, target=target, prediction=prediction, **table)
+    assert data.target is not None
+    assert data.prediction is not None
+    outputs, _ = in_target_units(read_outputs(data.target, data.prediction, kind=kind), data.table.seen)
+    cells = gather(data.table, outputs)
+    refits = refit_models(cells, data.table.space.names)
+    return AuditEvidence(
+        data,
+        cells,
+        score(cells, refits),
+        refits,
+        ModelRun(),
+        has_model=False,
+        layers=None,
+        weights=None,
+        slots=None,
+        reuse=None,
+        seed=0,
+        progress=lambda step, share: None,
+    )
 
 
 def patternless(classes: int, each: int, seed: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.calibration import boundary_table, covers, declared, patternless, population
+from benchmarks.calibration import CAUSES, boundary_table, covers, declared, patternless, population
 from benchmarks.zoo.designs import Design, draw_design
 from benchmarks.zoo.drawing import draw
 from benchmarks.zoo.following import chosen_cells, follow
@@ -14,6 +14,7 @@ from benchmarks.zoo.simple_models import fit_simple
 from benchmarks.zoo.truth import GROWS, NO_PATTERN, NOT_LEARNED, find_truth
 
 from recombine import audit
+from recombine.auditing.rules.failure import explains
 
 
 @pytest.fixture(scope="module")
@@ -217,3 +218,12 @@ def test_tables_of_the_calibration_can_be_audited():
     assert audit(**boundary_table(0)).scores is not None
     assert isinstance(declared(5, 4, 0), set)
     assert patternless(0, 1, 2)["kind"] == "regression"
+
+
+@pytest.mark.parametrize(("classes", "each"), [(2, 1), (5, 4), (0, 4)])
+def test_calibration_decides_as_audits_do(classes, each):
+    for seed in range(2):
+        report = audit(**patternless(classes, each, seed))
+        names = {one.rule.name for one in report.failure.results if explains(one)}
+        causes = {"cause"} if any(report.finding(name).holds is True for name in CAUSES) else set()
+        assert declared(classes, each, seed) == names | causes
