@@ -21,6 +21,7 @@ GOALS = {
     "100,000 rows, 4 factors of 10 levels, 10 classes": ("labels", 3.0),
     "200,000 rows in 50,000 cells": ("cells", 10.0),
     "50,000 rows, 1000 classes": ("classes", 15.0),
+    "50,000 rows in 25,000 cells, 1000 classes, 10% of the labels wrong": ("noisy", 15.0),
     "100,000 rows, 4 factors, ten layers of 512 units": ("layers", 60.0),
 }
 """What is audited, and the seconds that it may take on one core."""
@@ -71,17 +72,18 @@ def _table(what: str, *, small: bool) -> Callable[[], Any]:
     from recombine import audit
 
     rng = np.random.default_rng(1)
-    rows = {"cells": 200_000, "classes": 50_000}.get(what, 100_000)
-    cells, seen, y = world(
-        1_000 if small else rows, (3,) * 4 if small else ((15 if what == "cells" else 10),) * 4
-    )
+    rows = {"cells": 200_000, "classes": 50_000, "noisy": 50_000}.get(what, 100_000)
+    levels = {"cells": 15, "noisy": 13}.get(what, 10)
+    cells, seen, y = world(1_000 if small else rows, (3 if small else levels,) * 4)
     target, prediction = y, y + 0.1 * rng.normal(size=len(y))
     if what in {"wrong", "cells"}:
         prediction = np.where(seen, prediction, rng.permutation(prediction))
-    if what in {"labels", "classes"}:
+    if what in {"labels", "classes", "noisy"}:
         n = 10 if what == "labels" else 1000
         label = cells @ np.array([1, 10, 100, 37]) % n
         other = np.where(seen | (rng.random(len(label)) < 0.5), label, rng.integers(n, size=len(label)))
+        if what == "noisy":
+            label = np.where(rng.random(len(label)) < 0.1, rng.integers(n, size=len(label)), label)
         target, prediction = (np.array([f"class {one}" for one in some]) for some in (label, other))
     columns = {name: cells[:, i] for i, name in enumerate("abcd")}
     if what != "quantities":

@@ -32,7 +32,7 @@ from recombine.theory.conjunctions import Subset, codes_of
 from recombine.theory.cooccurrence import cooccurrence
 
 MEAN_BLOCK = 2**21
-"""Pairs of cells that are averaged at a time, which bounds the memory for them."""
+"""Pairs of cells that are averaged at a time, and outputs that are added up, which bounds the memory for them."""
 MAX_DENSE = 100_000
 """Cells times effects up to which a dense design is faster than a sparse one."""
 
@@ -71,7 +71,8 @@ class SeenCells:
 
     @cached_property
     def _mean(self) -> Float[np.ndarray, "1 outputs"]:
-        return decide(np.average(self.values, axis=0, weights=self.rows)[None], self.kind)
+        mean = self.rows.astype(np.float64) @ self.values / self.rows.sum()
+        return decide(mean[None], self.kind)
 
     def given_levels(
         self, subset: Subset, cells: Int[np.ndarray, "cells factors"], *, by_rows: bool
@@ -107,7 +108,11 @@ class SeenCells:
         - `by_rows`: whether seen cells count by their training rows, or once each.
         """
         conjunctions, weights = self._effects(order, by_rows=by_rows)
-        return decide(conjunctions.design(cells) @ weights, self.kind)
+        sums, step = np.empty((len(cells), weights.shape[1])), max(1, MEAN_BLOCK // weights.shape[1])
+        for start in range(0, len(cells), step):
+            design = conjunctions.design(cells[start : start + step])
+            sums[start : start + step] = decide(design @ weights, self.kind)
+        return sums
 
     def _effects(
         self, order: int, *, by_rows: bool

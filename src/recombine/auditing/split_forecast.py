@@ -152,14 +152,14 @@ def additive_order(cells: Cells) -> int | None:
         return 1
     seen = seen_targets(cells)
     values = seen.values
-    spread = ((values - values.mean(axis=0)) ** 2).sum()
     for order in orders_below(cells.sizes, max_order=2):
         if not seen.can_add(order):
             continue
         fit = seen.additive(order, seen.cells)
         if cells.kind == "classification":
-            fits = (fit * values).sum(axis=1).mean() >= ADDITIVE_TARGETS
+            fits = np.einsum("cu,cu->c", fit, values).mean() >= ADDITIVE_TARGETS
         else:
+            spread = ((values - values.mean(axis=0)) ** 2).sum()
             fits = ((fit - values) ** 2).sum() <= (1 - ADDITIVE_TARGETS) * spread
         if fits:
             return order

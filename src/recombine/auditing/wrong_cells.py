@@ -21,7 +21,7 @@ def is_wrong(cells: Cells) -> Bool[np.ndarray, " cells"]:
     """
     if cells.measured.outputs.measure.name == "labels":
         if cells.label_noise > 0:
-            probable = np.nan_to_num((cells.targets * cells.predictions).sum(axis=1), nan=1.0)
+            probable = np.nan_to_num(np.einsum("cu,cu->c", cells.targets, cells.predictions), nan=1.0)
             return probable < 1 - WRONG_LABELS
         return np.nan_to_num(cells.error) > WRONG_LABELS
     known = cells.known & cells.familiar

@@ -81,28 +81,6 @@ class ReferenceColumns:
             columns[self.starts[subset] + code[own]] = start + np.flatnonzero(own)
         return columns
 
-    def gram(
-        self, seen: Conjunctions, counts: Float[np.ndarray, "columns columns"], n_cells: int
-    ) -> Float[np.ndarray, "width width"]:
-        """The product of the cells' design with itself, in single precision, which is exact for counts.
-
-        **Arguments:**
-
-        - `seen`, `counts`: the cells' conjunctions from order 1 on, and how often two of them occur together.
-        """
-        conjunction = self.conjunctions(seen)
-        known = np.flatnonzero(conjunction >= 0)
-        chosen = conjunction[known]
-        gram = np.zeros((self.width, self.width), dtype=np.float32)
-        if len(known) == self.width - 1:
-            for row, one in zip(known.tolist(), chosen.tolist(), strict=True):
-                gram[row, 1:] = counts[one].take(chosen)
-        else:
-            gram[np.ix_(known, known)] = counts[np.ix_(chosen, chosen)]
-        gram[0, 0] = n_cells
-        gram[0, known] = gram[known, 0] = counts.diagonal()[chosen]
-        return gram
-
     def add_norm(
         self, matrix: Float[np.ndarray, "width width"], salience: Mapping[Subset, float], weight: float
     ) -> None:

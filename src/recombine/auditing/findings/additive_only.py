@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
+from recombine.auditing.cells import squared_distances
 from recombine.auditing.findings.evidence import AuditEvidence
 from recombine.auditing.findings.finding import Finding, as_share, cell_list
 from recombine.auditing.rules.additive import order_words
@@ -85,6 +86,6 @@ def _not_additive_at(evidence: AuditEvidence, order: int) -> list[dict[str, Any]
     """The cells, by their levels, whose targets are furthest from the sum of effects that seen targets suggest."""
     cells = evidence.cells
     known = np.flatnonzero(cells.known & cells.familiar)
-    off = cells.targets[known] - seen_targets(cells).additive(order, cells.cells[known])
-    worst = known[np.argsort(-(off**2).sum(axis=1), kind="stable")[:SHOWN_CELLS]]
+    sums = seen_targets(cells).additive(order, cells.cells[known])
+    worst = known[np.argsort(-squared_distances(sums, cells.targets, known), kind="stable")[:SHOWN_CELLS]]
     return [evidence.data.table.describe(cell) for cell in cells.cells[worst]]

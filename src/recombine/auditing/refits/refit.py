@@ -202,7 +202,8 @@ class _Fold:
     def of(cells: Cells, held_out: Int[np.ndarray, " held_out"]) -> _Fold:
         known = seen_targets(cells, np.setdiff1d(cells.inside, held_out))
         levels = Conjunctions.of(known.cells, cells.sizes, order=1)
-        return _Fold(held_out, known, ~levels.missing(cells.cells[held_out]).any(axis=1))
+        familiar = np.logical_not(levels.missing(cells.cells[held_out]).any(axis=1))
+        return _Fold(held_out, known, familiar)
 
     def errors(
         self, cells: Cells, predictors: Mapping[str, Predictor]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, final
 
 import numpy as np
+from scipy import sparse
 
 from recombine.auditing.outputs import decide
 from recombine.auditing.rules.failure import Failure
@@ -29,7 +30,8 @@ class Confusion(Rule):
         if cells.kind != "classification":
             return
         known = cells.inside
-        votes = cells.targets[known].T @ cells.predictions[known]
+        # most predictions are one label for the whole cell, so that a sparse product takes far less time
+        votes = (sparse.csr_array(cells.predictions[known].T) @ cells.targets[known]).T
         voted = votes.sum(axis=1) > 0
         replacement = np.where(voted[:, None], decide(votes, cells.kind), np.eye(len(votes)))
         yield test.evaluate_predictions(self, replacement[test.targets.argmax(axis=1)])
