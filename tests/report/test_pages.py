@@ -69,7 +69,7 @@ def test_pictures_are_inside_the_page(checked: Checker) -> None:
     assert kinds == ["data:image/svg+xml", "data:image/png"]
     assert [image["alt"] for image in checked.images] == ['errors <"alt">', 'samples <"alt">']
     assert base64.b64decode(checked.images[0]["src"].split(",")[1]).startswith(b"<?xml")
-    assert checked.images[0]["style"] == "width: 43%; min-width: 17.2rem"  # 3 of 7 inches
+    assert checked.images[0]["style"] == "width: 43%; min-width: min(100%, 17.2rem)"  # 3 of 7 inches
 
 
 def test_text_is_escaped(page: Document) -> None:
@@ -143,3 +143,11 @@ def test_content_is_checked_early() -> None:
         Document("t", "l", [Section("Same", []), Section("same", [])])
     with pytest.raises(InputError, match="'left', 'right' or 'centre'"):
         Column("a", align="middle")  # type: ignore[arg-type]
+
+
+def test_only_wide_figures_say_on_a_phone_that_they_can_be_scrolled():
+    narrow, wide = new_figure(width=3.0)[0], new_figure()[0]
+    pictures = [Picture("narrow", narrow, "Narrow.", "narrow"), Picture("wide", wide, "Wide.", "wide")]
+    page = Document("Title", "Lead.", [Section("Figures", pictures)]).html()
+    assert '<span class="wide">Scroll sideways to see all of it. </span>Wide.' in page
+    assert "<figcaption>Narrow." in page

@@ -1,14 +1,15 @@
 """What separates right from wrong unseen cells: short, readable conditions, each with the share of wrong cells.
 
-A condition is a level, how many seen cells share a level, how far the nearest seen cell is, whether the mirror image
-(the same two levels, exchanged) was seen, or a value of another column. Each is tested by Fisher's exact test, with the
-p-value and the interval corrected for the number of conditions that were tried (Bonferroni).
+A condition is a level, a set of levels of one factor, how many seen cells share a level, how far the nearest seen cell
+is, whether the mirror image (the same two levels, exchanged) was seen, or a value of another column. Each is tested by
+Fisher's exact test (a set of levels by a permutation test that repeats the choice of the set), with the p-value and the
+interval corrected for the number of conditions that were tried (Bonferroni).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy.special import gammaln
 
 from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.independent_units import one_of_each
+from recombine.auditing.level_sets import LevelSet, best_level_set, level_set_text
 from recombine.auditing.thresholds import (
     MAX_CONDITION_LEVELS,
     MAX_P_VALUE_OF_CONDITION,
@@ -41,11 +43,11 @@ class Condition:
 
     **Attributes:**
 
-    - `text`: such as `"colour is red"`; `kind`: `level`, `partners`, `distance`, `mirror` or `slice`.
+    - `text`: such as `"colour is red"`; `kind`: `level`, `levels`, `partners`, `distance`, `mirror` or `slice`.
     - `cells`, `others`: how many unseen cells it is true of, and how many not; `wrong`, `wrong_elsewhere`: the share of
         wrong ones among them.
     - `lift`: the difference of these shares, with an interval that holds for all conditions together.
-    - `p_value`: of Fisher's exact test, corrected likewise; `tried`: how many conditions there were.
+    - `p_value`: of its test, corrected likewise; `tried`: how many conditions there were.
     - `index`: the cells it is true of, among the cells of the table.
     """
 
@@ -103,6 +105,8 @@ class _Candidate:
     holds: Bool[np.ndarray, " units"]
     wrong: Bool[np.ndarray, " units"]
     cell: Int[np.ndarray, " units"]
+    axis: int = -1
+    chosen: LevelSet | None = None
 
 
 def separating_conditions(
@@ -124,7 +128,7 @@ def separating_conditions(
         if min(one.holds.sum(), (~one.holds).sum()) >= MIN_CONDITION_CELLS
         and 0 < one.wrong.sum() < len(one.wrong)
     ]
-    tested = [_tested(one, len(enough)) for one in enough]
+    tested = _without_members(enough, [_tested(one, len(enough)) for one in enough])
     chosen: list[Condition] = []
     for one in sorted(tested, key=lambda one: (one.p_value, -abs(one.lift.value))):
         new = not any(_same(one, other, len(index)) for other in chosen)
@@ -138,13 +142,19 @@ def _of_cells(
 ) -> Iterator[_Candidate]:
     levels, seen = cells.cells[index], cells.cells[cells.seen]
 
-    def candidate(text: str, kind: str, holds: np.ndarray) -> _Candidate:
-        return _Candidate(text, kind, holds, wrong, index)
+    def candidate(text: str, kind: str, holds: np.ndarray, axis: int = -1) -> _Candidate:
+        return _Candidate(text, kind, holds, wrong, index, axis)
 
     for axis, factor in enumerate(table.space.factors):
         if factor.size <= MAX_CONDITION_LEVELS:
             for level in np.unique(levels[:, axis]):
-                yield candidate(f"{factor.name} is {factor.levels[level]}", "level", levels[:, axis] == level)
+                text = f"{factor.name} is {factor.levels[level]}"
+                yield candidate(text, "level", levels[:, axis] == level, axis)
+            best = best_level_set(levels[:, axis], wrong)
+            if best is not None:
+                text = level_set_text(factor.name, factor.levels, best.levels)
+                holds = np.isin(levels[:, axis], best.levels)
+                yield replace(candidate(text, "levels", holds, axis), chosen=best)
         partners = np.bincount(seen[:, axis], minlength=factor.size)[levels[:, axis]]
         middle = int(np.median(partners))
         few = f"at most {middle} seen cells share the {factor.name}"
@@ -221,10 +231,11 @@ def _bound(cells: Cells) -> float:
 def _tested(one: _Candidate, tried: int) -> Condition:
     here, elsewhere = one.wrong[one.holds], one.wrong[~one.holds]
     counts = [[int(part.sum()), int((~part).sum())] for part in (here, elsewhere)]
-    p_value = min(1.0, tried * _fisher_exact(counts))
-    lift = rate_difference(
-        counts[0][0], len(here), counts[1][0], len(elsewhere), level=1 - 0.05 / max(1, tried)
-    )
+    p_value, level = _fisher_exact(counts), 1 - 0.05 / max(1, tried)
+    if one.chosen is not None:
+        p_value, level = one.chosen.p_value_by_sets(p_value), one.chosen.confidence(level)
+    p_value = min(1.0, tried * p_value)
+    lift = rate_difference(counts[0][0], len(here), counts[1][0], len(elsewhere), level=level)
     return Condition(
         one.text,
         one.kind,
@@ -252,6 +263,26 @@ def _fisher_exact(counts: Sequence[Sequence[int]]) -> float:
     observed = probability[a - first[0]]
     as_extreme = probability <= observed * (1 + TIE)
     return float(probability[as_extreme].sum() / probability.sum())
+
+
+def _without_members(candidates: Sequence[_Candidate], tested: Sequence[Condition]) -> list[Condition]:
+    """Conditions without single levels that are wrong as often as the set to which they belong, or its complement."""
+    sets = {
+        one.axis: one
+        for one, test in zip(candidates, tested, strict=True)
+        if one.chosen is not None and test.p_value <= MAX_P_VALUE_OF_CONDITION
+    }
+    kept = []
+    for one, test in zip(candidates, tested, strict=True):
+        if one.kind == "level" and one.axis in sets:
+            larger = sets[one.axis]
+            side = larger.holds == larger.holds[one.holds.argmax()]
+            rest = one.wrong[side & ~one.holds]
+            counts = [[int(part.sum()), int((~part).sum())] for part in (one.wrong[one.holds], rest)]
+            if len(candidates) * _fisher_exact(counts) > MAX_P_VALUE_OF_CONDITION:
+                continue
+        kept.append(test)
+    return kept
 
 
 def _same(one: Condition, other: Condition, count: int) -> bool:

@@ -160,6 +160,8 @@ SAME_CONDITION = 0.9
 """and not those that are true of (or of all but) nearly the same cells as a stronger one."""
 STRONG_CONDITION = 0.3
 """The verdict mentions a condition if the shares of wrong cells differ by this with 95% confidence."""
+ARRANGEMENTS, MAX_NAMED_LEVELS = 9_999, 5
+"""Random arrangements of wrong cells with which a set of levels is compared; levels of a set that its text names."""
 MAX_CONDITION_LEVELS = 200
 """Levels of a factor, or values of a column, up to which each is a condition."""
 

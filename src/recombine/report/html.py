@@ -25,6 +25,8 @@ from recombine.report.marks import spans, without_marks
 
 MIN_PAGE_WIDTH = 40.0
 """The width in rem at which the smallest type of a figure as wide as the page is still legible, about 9 pixels."""
+FITS_PHONE = 26.0
+"""Figures up to this width in rem shrink a little on a phone; wider ones are scrolled, and their caption says so."""
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,6 +65,7 @@ def _templates() -> Environment:
         tone=_tone,
         share=_share,
         min_width=_min_width,
+        FITS_PHONE=FITS_PHONE,
         on_page=lambda blocks: list(shown(blocks, "page")),
     )
     return templates

@@ -33,7 +33,7 @@ def condition_section(report: AuditReport) -> list[Block]:
     ]
     tried = count(report.conditions[0].tried, "condition")
     caption = (
-        f"Unseen cells. {tried} tried (levels, seen partners, distance, mirror images, slices); p-values and intervals "
-        "are corrected for that number."
+        f"Unseen cells. {tried} tried (levels, sets of levels, seen partners, distance, mirror images, slices); "
+        "p-values and intervals are corrected for that number."
     )
     return [Table(columns, rows, caption)]

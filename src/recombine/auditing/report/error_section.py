@@ -25,6 +25,7 @@ from recombine.report import (
     number,
     seed_points,
 )
+from recombine.report.figures.short_labels import short_label
 
 if TYPE_CHECKING:
     from recombine.auditing.cells import Cells
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from recombine.intervals import Estimate
 
 
+BASELINE_WIDTH = 28
+"""Character cells for the name of a simple model next to its line."""
 WEIGHTING = {"cells": "every cell counts once", "rows": "cells count by their rows"}
 COMPOSES_WORDS = {True: "yes", False: "no", None: "unclear"}
 
@@ -95,7 +98,9 @@ def _error_figures(report: AuditReport) -> Iterator[Picture]:
             name.split()[0]: positive_errors(cells.error[some], cells) if log else cells.error[some]
         }
     figure, panels = new_figure(aspect=0.3)
-    baselines = {refit_title(name): one.value for name, one in scores.baselines.items()}
+    baselines = {
+        short_label(refit_title(name), BASELINE_WIDTH): one.value for name, one in scores.baselines.items()
+    }
     if log:
         floor = float(positive_errors(np.zeros(1), cells)[0])
         baselines = {name: max(value, floor) for name, value in baselines.items()}

@@ -11,6 +11,7 @@ from recombine.auditing.rules.superposition import superposed
 from recombine.auditing.seen_cells import seen_predictions
 from recombine.auditing.thresholds import MAX_IMAGES, MAX_LISTED_CELLS, MIN_IMAGE_SIDE
 from recombine.report import Block, Column, Picture, Row, Table, image_figure, image_grid, number
+from recombine.report.figures.short_labels import COLUMN_WIDTH, short_label
 
 if TYPE_CHECKING:
     from recombine.auditing.result import AuditReport
@@ -87,7 +88,10 @@ def _example_figure(report: AuditReport) -> Picture | None:
     dark = float(np.median(rows["target"])) > (low + high) / 2
     space = report.table.space
     labels = [
-        "\n".join(f"{f.name} {f.levels[level]}" for f, level in zip(space.factors, cell, strict=True))
+        "\n".join(
+            short_label(f"{f.name} {f.levels[level]}", COLUMN_WIDTH)
+            for f, level in zip(space.factors, cell, strict=True)
+        )
         for cell in cells.cells[worst]
     ]
     text = "the target and the model's output."

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Real
 
 from recombine.errors import InputError
 from recombine.report.figures.canvas import PAGE_WIDTH, blank_figure
+from recombine.report.figures.short_labels import short_label
 from recombine.report.figures.status_grids import name_levels
 from recombine.report.figures.style import INK, MAP_COLOURS, Figure, headline, log_ticks, styled
 from recombine.report.figures.unseen_outline import outline_unseen
@@ -84,9 +85,9 @@ def cell_maps(
             ax.scatter(*where.T, s=size, color="white", edgecolors=INK, linewidths=0.8, zorder=3)
         name_levels(ax, [list(map(str, names)) for names in levels[name]], side)
         ax.set_anchor("NW")
-        ax.set_xlabel(factors[name][0])
-        ax.set_ylabel(factors[name][1])
-        ax.set_title(name, fontsize=8.0, loc="left")
+        ax.set_xlabel(short_label(factors[name][0]))
+        ax.set_ylabel(short_label(factors[name][1]))
+        ax.set_title(short_label(name), fontsize=8.0, loc="left")
     bar = figure.colorbar(
         image,
         ax=list(panels.ravel()),

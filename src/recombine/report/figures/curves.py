@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from recombine.errors import InputError
 from recombine.report.figures.direct_labels import EndLabel, baseline_lines, end_labels
+from recombine.report.figures.short_labels import COLUMN_WIDTH, short_label
 from recombine.report.figures.style import (
     UNSEEN,
     UNSEEN_DASHES,
@@ -49,6 +50,7 @@ def layer_curves(
     """
     inks = palette or colours(series)
     ends = []
+    names = [short_label(name, COLUMN_WIDTH) for name in names]
     positions = np.arange(len(names))
     shifts = 0.06 * (np.arange(len(series)) - (len(series) - 1) / 2.0)
     for (key, series_values), shift in zip(series.items(), shifts, strict=True):
@@ -59,7 +61,7 @@ def layer_curves(
         ax.plot(
             across.ravel(), values.ravel(), "o", color=inks[key], markersize=3, markeredgewidth=0, alpha=0.6
         )
-        ends.append(EndLabel(key, _last(middle), inks[key]))
+        ends.append(EndLabel(short_label(key, COLUMN_WIDTH), _last(middle), inks[key]))
     ends += baseline_lines(ax, baselines or {})
     if limits:
         ax.set_ylim(*limits)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from recombine.report.figures.canvas import PAGE_WIDTH, blank_figure
+from recombine.report.figures.short_labels import short_label
 from recombine.report.figures.style import (
     INK,
     METHODS,
@@ -61,8 +62,8 @@ def status_grid(
     ax = figure.subplots()
     _squares(ax, status)
     name_levels(ax, levels, side)
-    ax.set_xlabel(factors[0])
-    ax.set_ylabel(factors[1])
+    ax.set_xlabel(short_label(factors[0]))
+    ax.set_ylabel(short_label(factors[1]))
     ax.legend(
         handles=_legend([status], kinds), loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0
     )
@@ -116,8 +117,8 @@ def status_grids(
         ax.set_title(name, fontsize=_TICK_SIZE, loc="left", pad=3.0)
         left, lowest = number % columns == 0, number + columns >= len(panels)
         ax.tick_params(labelleft=left, labelbottom=lowest)
-        ax.set_ylabel(factors[1] if left else "")
-        ax.set_xlabel(factors[0] if lowest else "")
+        ax.set_ylabel(short_label(factors[1]) if left else "")
+        ax.set_xlabel(short_label(factors[0]) if lowest else "")
     handles = _legend(list(panels.values()), kinds)
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) if width > 6 else 2)
     headline(figure, title)
@@ -147,8 +148,7 @@ def name_levels(ax: Axes, levels: Sequence[Sequence[str]], side: float) -> None:
 
 
 def _short(name: object) -> str:
-    text = str(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return short_label(str(name), _LONGEST)
 
 
 def _legend(grids: Sequence[np.ndarray], kinds: Sequence[str]) -> list[Any]:

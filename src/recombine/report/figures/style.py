@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from recombine.report.figures.short_labels import font_families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -59,7 +62,6 @@ HEADLINE_SIZE = 10.0
 
 LOOK: MappingProxyType[str, Any] = MappingProxyType(
     {
-        "font.family": "DejaVu Sans",  # comes with matplotlib, so figures are the same everywhere
         "font.size": 8.0,
         "axes.titlesize": TITLE_SIZE,
         "axes.titlelocation": "left",
@@ -98,11 +100,15 @@ LOOK: MappingProxyType[str, Any] = MappingProxyType(
         "svg.hashsalt": "recombine",  # the same figure gives the same file
     }
 )
-"""matplotlib's settings while we draw."""
+"""matplotlib's settings while we draw, next to the font."""
 
 
-def look() -> AbstractContextManager[None]:
+@contextmanager
+def look() -> Iterator[None]:
     """A context in which matplotlib draws with our settings; the user's own are restored afterwards.
+
+    The font comes with matplotlib, so that figures are the same everywhere; characters that it lacks come from others
+    that are installed. If there are none, they are boxes, without a warning for each.
 
     ```python
     >>> import matplotlib
@@ -115,8 +121,10 @@ def look() -> AbstractContextManager[None]:
     """
     import matplotlib
 
-    settings: Any = dict(LOOK)
-    return matplotlib.rc_context(settings)
+    settings: Any = {**LOOK, "font.family": list(font_families())}
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
 
 
 def styled(function: Callable[P, R]) -> Callable[P, R]:
