@@ -46,10 +46,8 @@ class Estimate:
 
         ```
         """
-        ends = (factor * end + offset for end in (self.pair if factor >= 0 else self.pair[::-1]))
-        return replace(
-            self, **dict(zip(("low", "high"), ends, strict=True)), value=factor * self.value + offset
-        )
+        low, high = (factor * end + offset for end in (self.pair if factor >= 0 else self.pair[::-1]))
+        return replace(self, value=factor * self.value + offset, low=low, high=high)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name."""
