@@ -101,7 +101,9 @@ def declared(classes: int, each: int, seed: int) -> set[str]:
     return {one.rule.name for one in results if explains(one)} | ({"cause"} if holds else set())
 
 
-def evidence_of(*, target: Any, prediction: Any, kind: Any, **table: Any) -> AuditEvidence:
+def evidence_of(
+    *, target: Any, prediction: Any, kind: Any = None, seed: int = 0, **table: Any
+) -> AuditEvidence:
     """What `audit` decides on, without the forecast and the remedies, which take most of the time and decide
     nothing."""
     data = read_audit_inputs(None, target=target, prediction=prediction, **table)
@@ -109,7 +111,7 @@ def evidence_of(*, target: Any, prediction: Any, kind: Any, **table: Any) -> Aud
     assert data.prediction is not None
     outputs, _ = in_target_units(read_outputs(data.target, data.prediction, kind=kind), data.table.seen)
     cells = gather(data.table, outputs)
-    refits = refit_models(cells, data.table.space.names)
+    refits = refit_models(cells, data.table.space.names, seed=seed)
     return AuditEvidence(
         data,
         cells,
@@ -121,7 +123,7 @@ def evidence_of(*, target: Any, prediction: Any, kind: Any, **table: Any) -> Aud
         weights=None,
         slots=None,
         reuse=None,
-        seed=0,
+        seed=seed,
         progress=lambda step, share: None,
     )
 

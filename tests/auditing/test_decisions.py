@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from benchmarks.calibration import evidence_of
 
 from recombine import audit
+from recombine.auditing.findings import FINDINGS
 from recombine.auditing.rules.copy_nearby import choice_cost
 
 A, B = np.indices((10, 10)).reshape(2, -1)
@@ -143,12 +145,11 @@ def test_the_same_verdict_for_every_seed():
         rng = np.random.default_rng(table)
         target, seen = 1.0 * (A + B), seen_cells(table)
         off = np.where(seen, 0.1, 0.55 + 0.05 * table) * target.std() * rng.normal(size=100)
+        arguments = {"factors": FACTORS, "seen": seen, "target": target, "prediction": target + off}
         holds = [
-            audit(factors=FACTORS, seen=seen, target=target, prediction=target + off, seed=seed)
-            .finding("composes")
-            .holds
-            for seed in range(12)
+            FINDINGS["composes"].measure(evidence_of(**arguments, seed=seed)).holds for seed in range(12)
         ]
+        assert audit(**arguments).finding("composes").holds == holds[0]
         same += max(holds.count(one) for one in (True, False, None))
         total += len(holds)
     assert same >= 0.98 * total
