@@ -34,9 +34,9 @@ def test_nothing_that_is_decided_depends_on_the_unit(metric):
 
 def test_the_report_names_the_unit_and_shows_values_in_the_users():
     report = run(1e-200)
-    assert report.scores.measure == "mean squared error, in units of 1e-199"
-    assert report.scores.unseen.value == pytest.approx(run(1.0).scores.unseen.value / 100)
-    assert any("in units of 1e-199" in note for note in report.notes)
+    assert report.scores.measure == "mean squared error, in units of 1e-200"
+    assert report.scores.unseen.value == pytest.approx(run(1.0).scores.unseen.value)
+    assert any("in units of 1e-200" in note for note in report.notes)
     assert "3.9e-200" in report.page().html()
 
 
@@ -52,3 +52,11 @@ def test_predictions_in_quite_other_units_get_one_line():
         run(1e-200, prediction=np.full(128, 1e199))
     with pytest.raises(InputError, match="prediction: got 'a value that is not finite"):
         run(1e200, prediction=np.full(128, np.inf))
+
+
+def test_a_single_number_of_extreme_size_is_refused():
+    """It is more likely a mark for a missing value than a unit."""
+    for scale, odd in ((1.0, 1e300), (1e-200, 1.0)):
+        target = np.where(np.arange(128) == 3, odd, TARGET * scale)
+        with pytest.raises(InputError, match=r"target: got 'a number (beyond|more than) 1e"):
+            audit(factors={"a": A, "b": B}, seen=SEEN, target=target, prediction=PREDICTION * scale)

@@ -25,17 +25,21 @@ def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.
 
     ```
     """
-    check_magnitude("prediction", predictions, largest=np.inf)
-    check_magnitude("target", np.where(np.isnan(targets), 0.0, targets), largest=np.inf)  # NaN: not known
-    largest = float(np.nanmax(np.abs(targets), initial=0.0))
+    known = np.where(np.isnan(targets), 0.0, targets)  # NaN: not known
+    for field, values in (("prediction", predictions), ("target", known)):
+        check_magnitude(field, values, largest=np.inf)
+    sizes = np.abs(known[known != 0])
+    usual = float(np.median(sizes)) if len(sizes) else 1.0
     low, high = ORDINARY_TARGETS
-    if largest == 0 or low <= largest <= high:
+    if low <= usual <= high:
         check_magnitude("prediction", predictions)
+        check_magnitude("target", known)
         return targets, predictions, 1.0
-    unit = float(f"1e{int(np.floor(np.log10(largest)))}")
+    unit = float(f"1e{int(np.floor(np.log10(usual)))}")
     with np.errstate(over="ignore"):
-        targets, predictions = (one.astype(np.float64) / unit for one in (targets, predictions))
-    if not (np.abs(predictions) <= MAX_MAGNITUDE).all():
-        got = f"a number more than {MAX_MAGNITUDE:g} times as large as the targets"
-        raise InputError("prediction", got, "predictions in the units of the targets")
+        targets, predictions, known = (one.astype(np.float64) / unit for one in (targets, predictions, known))
+    for field, values in (("prediction", predictions), ("target", known)):
+        if not (np.abs(values) <= MAX_MAGNITUDE).all():
+            got = f"a number more than {MAX_MAGNITUDE:g} times as large as most targets"
+            raise InputError(field, got, "numbers in the same units")
     return targets, predictions, unit

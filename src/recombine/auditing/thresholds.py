@@ -218,7 +218,7 @@ UNEVEN_LABELS = 1.5
 """Weighting rows can help if the commonest label of a level has this many times as many rows as the rarest."""
 
 ORDINARY_TARGETS = (1e-70, 1e70)
-"""Targets whose largest value lies outside are divided by a power of ten: their fourth powers, which intervals of mean
+"""Targets whose median size lies outside are divided by a power of ten: their fourth powers, which intervals of mean
 squares need, would overflow or vanish."""
 LOG_FLOOR = 1e-3
 """On a logarithmic scale, predictions below this share of the smallest target (zero, negative ones) count as that."""
