@@ -43,7 +43,7 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
     if composes is True:
         same = ", including the labels that it mistakes for others" if rule == "confusion" else ""
         if scores.perhaps_worse_on_unseen and not scores.wrong.value > MOSTLY_RIGHT:
-            low, high = (number(end) for end in scores.ratio.pair)
+            low, high = (number(end) if np.isfinite(end) else "∞" for end in scores.ratio.pair)
             return (
                 f"The model composes {names}: its error on unseen combinations is {_way(scores)} of the way from a "
                 f"constant's to that on seen ones, and {number(scores.ratio.value)} times [{low}, {high}] as large"

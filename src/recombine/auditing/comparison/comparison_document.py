@@ -65,7 +65,7 @@ def comparison_document(comparison: AuditComparison) -> Document:
     if traces:
         last = [Fact(name, trace.strip().splitlines()[-1]) for name, trace in traces.items()]
         sections.append(Section("Models that could not be run", [Facts(last)]))
-    level = "95%, by resampling cells" + (
+    level = "95%, over cells" + (
         f"; of differences, 95% for all {len(comparison.pairs)} pairs together"
         if len(comparison.pairs) > 1
         else ""

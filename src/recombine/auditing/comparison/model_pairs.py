@@ -1,4 +1,4 @@
-"""Models compared in pairs on the same cells, with the same resamples for all."""
+"""Models compared in pairs on the same cells."""
 
 from __future__ import annotations
 

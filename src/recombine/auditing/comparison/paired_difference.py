@@ -27,7 +27,7 @@ class PairedDifference:
     **Attributes:**
 
     - `before`, `after`: the mean errors over these cells.
-    - `difference`: `after - before`, negative if the second is better. The interval resamples cells. It is extended to
+    - `difference`: `after - before`, negative if the second is better. The interval is over cells. It is extended to
         0 if random signs of the differences (`recombine.intervals.paired_p_value`) do as well too often, so that it
         excludes 0 only if both agree.
     - `cells`: how many; `paired`: whether both errors are of the same cells, so that differences within cells count.

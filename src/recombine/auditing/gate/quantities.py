@@ -45,7 +45,7 @@ def error_ratio(scores: Scores) -> Estimate:
         return scores.ratio
     if not unseen.value > 0:
         return Estimate(1.0, 1.0, 1.0)
-    # Seen cells have no error in any resample, so the ratio is infinite wherever unseen cells have one.
+    # Seen cells have no error at all, so the ratio is infinite wherever unseen cells have one.
     return Estimate(np.inf, np.inf if unseen.low > 0 else 0.0, np.inf)
 
 

@@ -104,7 +104,7 @@ def audit_document(report: AuditReport) -> Document:
         sections.append(Section("Notes", notes))
     terms = Table([Column("term"), Column("meaning")], [Row([term, text]) for term, text in TERMS.items()])
     sections.append(Section("Terms", [Details("What the terms mean", [terms])], where="page"))
-    footer = page_footer(audited=heading(report), intervals="95%, by resampling cells")
+    footer = page_footer(audited=heading(report), intervals="95%, over cells")
     where = "" if report.table.name == "the table" else f" on {report.table.name}"
     return Document(f"Audit of {report.model}{where}", f"**Verdict:** {report.verdict}", sections, footer)
 

@@ -50,12 +50,14 @@ def error_section(report: AuditReport) -> list[Block]:
         Row([f"seen cells{fresh}", count(scores.cells_seen), error_text(scores.seen)]),
         Row(["**unseen cells**", count(scores.cells_unseen), f"**{error_text(scores.unseen)}**"]),
     ]
+    if np.isfinite(scores.ratio.value):
+        rows.append(Row(["unseen / seen", "", ratio_text(scores.ratio)]))
     if report.as_given is not None:
         rows += [
             Row([f"{which} cells, before the conversion of units", "", error_text(one)])
             for which, one in zip(("seen", "unseen"), report.as_given, strict=True)
         ]
-    caption = f"The {scores.measure}; {WEIGHTING[scores.weighting]}. 95% intervals from resampling cells."
+    caption = f"The {scores.measure}; {WEIGHTING[scores.weighting]}. 95% intervals over cells."
     columns = [Column(""), Column("cells", "right"), Column("error", "right")]
     return [Table(columns, rows, caption), *_by_output(report), *_error_figures(report)]
 
@@ -82,6 +84,23 @@ def error_text(one: Estimate) -> str:
     if not np.isfinite(one.low):
         return number(one.value)
     return f"{number(one.value)} [{number(max(one.low, 0.0))}, {number(one.high)}]"
+
+
+def ratio_text(ratio: Estimate) -> str:
+    """A ratio of errors and its interval, whose end may be infinite.
+
+    ```python
+    >>> from recombine.auditing.report.error_section import ratio_text
+    >>> from recombine.intervals import Estimate
+    >>> ratio_text(Estimate(2.5, 1.2, float("inf")))
+    '2.5 [1.2, ∞]'
+
+    ```
+    """
+    if np.isnan(ratio.low):
+        return number(ratio.value)
+    low, high = (number(end) if np.isfinite(end) else "∞" for end in (max(ratio.low, 0.0), ratio.high))
+    return f"{number(ratio.value)} [{low}, {high}]"
 
 
 def _error_figures(report: AuditReport) -> Iterator[Picture]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recombine.auditing.refits import refit_title
 from recombine.auditing.report.ceiling_section import ceiling_sentence
-from recombine.auditing.report.error_section import COMPOSES_WORDS, WEIGHTING, error_text
+from recombine.auditing.report.error_section import COMPOSES_WORDS, WEIGHTING, error_text, ratio_text
 from recombine.auditing.report.finding_section import finding_tone
 from recombine.auditing.report.forecast_section import forecast_sentence
 from recombine.auditing.report.layer_section import layer_sentence
 from recombine.auditing.report.probability_section import probability_facts
 from recombine.auditing.report.text_section import part_facts
-from recombine.auditing.thresholds import LIKE_SEEN
-from recombine.report import Badge, Fact, bracket, number, percent
+from recombine.report import Badge, Fact, number, percent
 
 if TYPE_CHECKING:
     from recombine.auditing.result import AuditReport
@@ -43,8 +44,8 @@ def summary_facts(report: AuditReport) -> Iterator[Fact]:
         ceiling = ceiling_sentence(report)
         if ceiling:
             yield Fact("could be known", ceiling)
-        if scores.ratio.low > LIKE_SEEN:
-            yield Fact("unseen / seen", f"{bracket(scores.ratio)} times the error")
+        if np.isfinite(scores.ratio.value):
+            yield Fact("unseen / seen", f"{ratio_text(scores.ratio)} times the error")
         by_output = report.by_output
         if by_output.only_some:
             composing = zip(by_output.names, by_output.scores, strict=True)

@@ -52,7 +52,7 @@ def part_section(report: AuditReport) -> list[Block]:
     ]
     caption = (
         "A part is right if the answer names the level of the factor and no other level of it; every cell counts once. "
-        "95% intervals from resampling cells."
+        "95% intervals over cells."
     )
     return [parts.sentence, Table(columns, rows, caption)]
 
