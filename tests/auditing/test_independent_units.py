@@ -65,10 +65,37 @@ def test_a_factor_that_changes_targets_or_predictions_is_not_copied():
     cells = np.indices((4, 4, 3)).reshape(3, -1).T
     rng = np.random.default_rng(0)
     fixed, varying = rng.normal(size=(4, 4))[cells[:, 0], cells[:, 1]], rng.normal(size=48)
-    index = np.arange(48)
-    assert copied_factors(cells, [fixed[:, None]], index) == (2,)
-    assert copied_factors(cells, [fixed[:, None], varying[:, None]], index) == ()
-    assert copied_factors(cells, [np.ones((48, 1))], index) == ()
+    index, seen = np.arange(48), cells[:, :2].sum(axis=1) % 3 > 0
+
+    def copied(*values):
+        return copied_factors(cells, seen, [one[:, None] for one in values], index)
+
+    assert copied(fixed) == (2,)
+    assert copied(fixed, varying) == ()
+    assert copied(fixed + 0.1 * cells[:, 2]) == ()  # a weak effect is one
+    assert copied(fixed, np.ones(48)) == (2,)  # what does not vary says nothing
+    assert copied(np.ones(48)) == ()
+
+
+@pytest.mark.parametrize("kind", ["labels", "quantities"])
+def test_copies_are_found_if_all_unseen_predictions_are_equal(kind):
+    arguments = _table(0, runs=5, kind=kind)
+    arguments["prediction"] = np.where(arguments["seen"], arguments["target"], 2)
+    report = audit(**arguments)
+    assert report.by_cell.copied == (2,)
+    assert report.scores.unseen.pair == pytest.approx(
+        audit(
+            **{**_table(0, runs=1, kind=kind), "prediction": arguments["prediction"][::5]}
+        ).scores.unseen.pair
+    )
+
+
+def test_text_scored_by_a_function_counts_copies_once():
+    arguments = _table(0, runs=5, kind="labels")
+    words = {name: np.array([f"class {one}" for one in arguments[name]]) for name in ("target", "prediction")}
+    report = audit(**arguments | words, text=lambda target, answer: float(target == answer))
+    assert report.by_cell.copied == (2,)
+    assert not report.conditions
 
 
 def test_seen_and_unseen_cells_are_different_units():

@@ -14,6 +14,7 @@ from recombine.auditing.independent_units import copied_factors, units_without
 from recombine.auditing.label_noise import label_noise, voted
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.thresholds import MANY_CLASSES, MIN_REPLICATES
+from recombine.intervals import Estimate, mean_over_cells
 from recombine.spaces.observations import Observations
 from recombine.tasks.task import Kind
 from recombine.theory import Conjunctions
@@ -100,8 +101,9 @@ class Cells:
     @cached_property
     def copied(self) -> tuple[int, ...]:
         """The factors on which neither targets nor predictions nor errors depend, by their axis."""
+        known = np.concatenate([self.inside, self.outside])
         return copied_factors(
-            self.cells[self.outside], (self.error[:, None], self.targets, self.predictions), self.outside
+            self.cells, self.seen, (self.error[:, None], self.targets, self.predictions), known
         )
 
     @cached_property
@@ -120,7 +122,20 @@ class Cells:
     @property
     def heavy_errors(self) -> bool:
         """Whether errors have no bound, so that a few cells may have very large ones."""
-        return self.measured.outputs.measure.name != "labels" and not self.scored
+        measure = self.measured.outputs.measure.name
+        if measure == "function":  # of the user; it may return 0 and 1
+            return not bool(np.isin(self.measured.outputs.row_errors()[self.measured.counts], (0, 1)).all())
+        return measure != "labels" and not self.scored
+
+    def mean_error(self, errors: Float[np.ndarray, " some"], index: Int[np.ndarray, " some"]) -> Estimate:
+        """The mean of errors of some cells, with an interval over units; not clipped, since errors beyond noise may be
+        negative."""
+        weights, units, heavy = self.weights[index], self.unit[index], self.heavy_errors
+        return mean_over_cells(errors, weights, units, heavy=heavy, shares=not heavy)
+
+    def possible(self, error: Estimate) -> Estimate:
+        """An error whose interval has only values that an error can have."""
+        return error.clipped(0.0, np.inf if self.heavy_errors else 1.0)
 
     @cached_property
     def known(self) -> Bool[np.ndarray, " cells"]:

@@ -19,6 +19,7 @@ from recombine.auditing.thresholds import (
     LEARNED_NOTHING,
     LIKE_SEEN,
     MIN_REPLICATES,
+    MIN_UNSEEN_CELLS,
     MOST_NOISE,
     MOSTLY_RIGHT,
     ROUNDING_ERROR,
@@ -53,6 +54,7 @@ class Scores:
         cells.
     - `replicated`: whether noise in the targets is known, from several rows of the same cell; `repeated_rows`: whether
         there are such rows. (Only squared errors and labels allow to subtract the noise.)
+    - `units_unseen`: how many of the unseen cells are not copies of others.
     - `bar`: the transfer from which on the model composes.
     - `unjudged`: why the model cannot be judged; empty if it can.
     """
@@ -80,6 +82,7 @@ class Scores:
     ceiling: tuple[Estimate, Estimate] = (UNKNOWN, UNKNOWN)
     replicated: bool = True
     repeated_rows: bool = True
+    units_unseen: int = 0
 
     @property
     def learned(self) -> bool:
@@ -112,6 +115,11 @@ class Scores:
         return not self.wrong.low > MOSTLY_RIGHT
 
     @property
+    def all_right(self) -> bool:
+        """Whether no unseen cell has an error, and there are enough of them for that not to be luck."""
+        return bool(self.unseen.value == 0 and self.units_unseen >= MIN_UNSEEN_CELLS)
+
+    @property
     def worse_on_unseen(self) -> bool:
         """Whether the error on unseen cells is surely larger than that on seen ones, and more than a trifle."""
         larger = self.ratio.low > LIKE_SEEN or (self.seen.value == 0 and self.unseen.low > 0)
@@ -120,8 +128,8 @@ class Scores:
     @property
     def perhaps_worse_on_unseen(self) -> bool:
         """Whether it is larger in these cells, and more than a trifle, but not surely so in others."""
-        larger = self.ratio.value > LIKE_SEEN and not self.worse_on_unseen
-        return bool(larger and self.transfer.value <= 1 - TRIFLING)
+        larger = self.ratio.value > LIKE_SEEN or (self.seen.value == 0 and self.unseen.value > 0)
+        return bool(larger and not self.worse_on_unseen and self.transfer.value <= 1 - TRIFLING)
 
     @property
     def too_close(self) -> bool:
@@ -139,8 +147,8 @@ class Scores:
             return None
         if self.learned_nothing:
             return False
-        surely = self.transfer.value >= self.bar and self.transfer.low >= COMPOSES_SURELY
-        if self.learned and surely and self.mostly_right:
+        surely = self.transfer.low >= COMPOSES_SURELY or self.all_right
+        if self.learned and self.transfer.value >= self.bar and surely and self.mostly_right:
             return True
         if noise_possible or self.too_close:
             return None
@@ -152,7 +160,7 @@ class Scores:
 def score(cells: Cells, refits: Refits | None = None) -> Scores:
     """Errors with intervals over cells; NaN for unseen cells if none of them has a target."""
     groups = cells.inside, cells.outside
-    weights, units = ([values[one] for one in groups] for values in (cells.weights, cells.unit))
+    weights = [cells.weights[one] for one in groups]
     inside, outside = (bool(len(one)) for one in groups)
     rounding = (
         ROUNDING_ERROR * float(cells.error_of_constant[cells.known].mean()) if cells.known.any() else 0.0
@@ -160,19 +168,14 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
 
     def means(values: Float[np.ndarray, " cells"]) -> list[Estimate]:
         """Of seen and of unseen cells."""
-        some = [values[group] for group in groups]
-        return [
-            mean_over_cells(
-                np.where(np.abs(one) > rounding, one, 0.0), weight, unit, heavy=cells.heavy_errors
-            )
-            for one, weight, unit in zip(some, weights, units, strict=True)
-        ]
+        rounded = np.where(np.abs(values) > rounding, values, 0.0)
+        return [cells.mean_error(rounded[group], group) for group in groups]
 
     def over_all(values: Float[np.ndarray, " cells"]) -> float:
         every = np.concatenate(groups)
         return float(np.average(values[every], weights=cells.weights[every])) if len(every) else np.nan
 
-    errors, excess = means(cells.error), means(cells.excess)
+    errors, excess = [cells.possible(one) for one in means(cells.error)], means(cells.excess)
     skill = transfer = ratio = beyond = wrong = UNKNOWN
     if inside:
         left = _honest(excess[0], cells)
@@ -181,22 +184,22 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
     if outside:
         beyond = excess[1]
     if inside and outside:
-        ratio = ratio_of(errors[1], errors[0])
+        ratio = ratio_of(errors[1], errors[0]).clipped(0.0, np.inf)
         scale = over_all(cells.excess_of_constant)
         transfer = ratio_of(excess[1].scaled(-1.0, scale), left.scaled(-1.0, scale))
         bad = [
-            mean_over_cells(is_wrong(cells)[group].astype(np.float64), weight, unit)
-            for group, weight, unit in zip(groups, weights, units, strict=True)
+            mean_over_cells(is_wrong(cells)[group].astype(np.float64), weight, cells.unit[group], shares=True)
+            for group, weight in zip(groups, weights, strict=True)
         ]
-        wrong = difference_of(bad[1], bad[0])
+        wrong = difference_of(bad[1], bad[0]).clipped(-1.0, 1.0)
     best = None if refits is None else refits.best
     return Scores(
         cells.measured.outputs.measure.title,
         cells.held_out,
         len(groups[0]),
         len(groups[1]),
-        _possible(errors[0], cells),
-        _possible(errors[1], cells),
+        errors[0],
+        errors[1],
         float(np.average(cells.error_of_constant[groups[0]], weights=weights[0])) if inside else np.nan,
         over_all(cells.error_of_constant),
         {} if refits is None else {one.name: one.unseen for one in refits.models},
@@ -216,6 +219,7 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
         ceiling=(UNKNOWN, UNKNOWN) if best is None else (best.held_out, best.unseen),
         replicated=cells.replicated,
         repeated_rows=bool(np.maximum(cells.rows - 1, 0).sum() >= MIN_REPLICATES),
+        units_unseen=len(np.unique(cells.unit[groups[1]])),
     )
 
 
@@ -248,9 +252,3 @@ def _unjudged(cells: Cells) -> str:
     if not cells.excess_of_constant[cells.inside].mean() > 0:
         return "seen targets differ between cells no more than within them, so there is nothing to learn from cells"
     return ""
-
-
-def _possible(one: Estimate, cells: Cells) -> Estimate:
-    """An interval clipped to the range of errors."""
-    largest = 1.0 if cells.measured.outputs.measure.name == "labels" else np.inf
-    return Estimate(one.value, float(np.clip(one.low, 0.0, largest)), float(np.clip(one.high, 0.0, largest)))

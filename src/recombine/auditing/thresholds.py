@@ -13,8 +13,8 @@ COMPOSES, COMPOSES_SQUARED = 0.9, 0.95
 error. Squares hide errors: predictions that are a third too small cover 0.9 of the way, hence the second number for
 them,"""
 COMPOSES_SURELY = 0.75
-"""and at least this share with 95% confidence. It does not compose if the whole interval lies below the first
-share."""
+"""and at least this share with 95% confidence, or if at least five unseen cells are all right. It does not compose if
+the whole interval lies below the first share."""
 MOSTLY_RIGHT = 0.1
 """Nor does it compose if, with 95% confidence, more than this share of unseen cells is wrong, beyond that of seen
 cells,"""
@@ -70,7 +70,7 @@ PARTIAL_SHARE = 0.25
 NEGLIGIBLE_SHARE = 0.005
 """Shares up to this are reported as nothing, since they would be printed as 0%."""
 MIN_UNSEEN_CELLS = 5
-"""With fewer unseen cells no permutation test can reach a small p-value."""
+"""With fewer unseen cells no permutation test can reach a small p-value, and all may be right by luck."""
 NO_ERROR = 1e-9
 """Errors below this share of a constant's need no explanation,"""
 NOISE_FACTOR = 1.5
@@ -325,6 +325,6 @@ MAX_COMPARED_MAPS = 6
 
 COPIED_CELLS = 0.5
 """Cells that differ only in a factor can be compared if at least this share of them has such a counterpart."""
-SAME_IN_COPIES = 0.1
+SAME_IN_COPIES = 0.001
 """They count as copies of each other if at most this share of the variance of their targets, predictions and errors is
-within such groups; some noise in the targets may be."""
+within such groups: a factor with a weak effect is not without one."""

@@ -25,7 +25,7 @@ from recombine.report import count, number, percent, points
 
 def verdict(evidence: AuditEvidence, findings: Mapping[str, Finding], units: Units | None = None) -> str:
     """The result of the audit in words."""
-    text = _verdict(evidence, findings)
+    text = _verdict(evidence, findings).strip()
     if units is None:
         return text
     return f"{text} (Its predictions are {units}, on seen cells too, and were first converted to the targets' units.)"
@@ -43,11 +43,9 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
     if composes is True:
         same = ", including the labels that it mistakes for others" if rule == "confusion" else ""
         if scores.perhaps_worse_on_unseen and not scores.wrong.value > MOSTLY_RIGHT:
-            low, high = (number(end) if np.isfinite(end) else "∞" for end in scores.ratio.pair)
             return (
                 f"The model composes {names}: its error on unseen combinations is {_way(scores)} of the way from a "
-                f"constant's to that on seen ones, and {number(scores.ratio.value)} times [{low}, {high}] as large"
-                f"{same}.{_unlearned(evidence, scores)}"
+                f"constant's to that on seen ones, and {_compared(scores)}{same}.{_unlearned(evidence, scores)}"
             )
         if not scores.worse_on_unseen and not scores.wrong.value > MOSTLY_RIGHT:
             like = f"The model composes {names}: it handles unseen combinations like seen ones{same}."
@@ -129,6 +127,15 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
 def _way(scores: Scores) -> str:
     low, high = (percent(min(1.0, end)) for end in scores.transfer.pair)
     return f"{percent(min(1.0, scores.transfer.value))} [{low}, {high}]"
+
+
+def _compared(scores: Scores) -> str:
+    """How large the error on unseen cells is next to that on seen ones, with the interval of the ratio."""
+    both = f"{number(scores.unseen.value)} against {number(scores.seen.value)}"
+    if not np.isfinite(scores.ratio.value):
+        return both
+    low, high = (number(end) if np.isfinite(end) else "∞" for end in scores.ratio.pair)
+    return f"{number(scores.ratio.value)} times [{low}, {high}] as large ({both})"
 
 
 def _ceiling(evidence: AuditEvidence) -> str:

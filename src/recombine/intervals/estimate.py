@@ -49,6 +49,12 @@ class Estimate:
         low, high = (factor * end + offset for end in (self.pair if factor >= 0 else self.pair[::-1]))
         return replace(self, value=factor * self.value + offset, low=low, high=high)
 
+    def clipped(self, low: float, high: float) -> Estimate:
+        """With an interval inside the range that the value can have; one that has no interval stays without."""
+        return replace(
+            self, low=float(np.clip(self.low, low, high)), high=float(np.clip(self.high, low, high))
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name."""
         return dict(vars(self))

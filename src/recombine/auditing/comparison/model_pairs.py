@@ -13,7 +13,7 @@ from recombine.auditing.comparison.paired_difference import paired_difference
 from recombine.auditing.gate.stored_cells import outputs_judged
 from recombine.auditing.output_scores import some_outputs
 from recombine.auditing.outputs import Outputs
-from recombine.intervals import Estimate, mean_over_cells
+from recombine.intervals import Estimate
 from recombine.report import count
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def _mean(report: AuditReport, cells: Cells, group: int) -> Estimate:
     if cells is report.by_cell and report.scores is not None:
         return report.scores.unseen if group else report.scores.seen
     index = cells.outside if group else cells.inside
-    weights, units = cells.weights[index], cells.unit[index]
-    return mean_over_cells(cells.error[index], weights, units, heavy=cells.heavy_errors)
+    return cells.possible(cells.mean_error(cells.error[index], index))
 
 
 def _weighting(report: AuditReport) -> Weighting:

@@ -24,7 +24,7 @@ from recombine.auditing.thresholds import (
     REFIT_FOLDS,
     ROUNDING_ERROR,
 )
-from recombine.intervals import Estimate, mean_over_cells
+from recombine.intervals import Estimate
 from recombine.theory import Conjunctions
 
 Predictor = Callable[[SeenCells, np.ndarray], np.ndarray]
@@ -222,9 +222,7 @@ def _mean(cells: Cells, index: np.ndarray, errors: np.ndarray) -> Estimate:
     """The weighted mean of some cells, with its interval; cells without an error do not count."""
     known = np.isfinite(errors)
     some = index[known]
-    weights, units = cells.weights[some], cells.unit[some]
-    found = mean_over_cells(errors[known], weights, units, heavy=cells.heavy_errors)
-    return Estimate(found.value, max(found.low, 0.0), found.high)
+    return cells.possible(cells.mean_error(errors[known], some))
 
 
 def refit_title(name: str) -> str:

@@ -18,7 +18,7 @@ from recombine.auditing.refits import Refit, Refits, refit_title
 from recombine.auditing.seen_cells import seen_targets
 from recombine.auditing.thresholds import MIN_LIKENESS, RANDOM_ADDITIONS
 from recombine.auditing.wrong_cells import is_wrong
-from recombine.intervals import Estimate, Resampler, mean_over_cells, ratio_of
+from recombine.intervals import Estimate, Resampler, ratio_of
 from recombine.report import percent
 
 
@@ -49,7 +49,7 @@ def gain_of_refit(refit: Refit, cells: Cells, refits: Refits) -> Gain | None:
     left_out, unseen = refit.held_out_errors[known], cells.error[cells.outside]
     index = refits.held_out_cells[known]
     of_refit, of_model = (
-        mean_over_cells(errors, cells.weights[some], cells.unit[some], heavy=cells.heavy_errors)
+        cells.possible(cells.mean_error(errors, some))
         for errors, some in ((left_out, index), (unseen, cells.outside))
     )
     share = _at_most_all(ratio_of(of_refit, of_model).scaled(-1.0, 1.0))

@@ -20,7 +20,6 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.scores import Scores
 from recombine.auditing.text.text_labels import excerpt
 from recombine.errors import InputError
-from recombine.intervals import mean_over_cells
 
 if TYPE_CHECKING:
     from recombine.auditing.findings import Finding
@@ -71,7 +70,9 @@ class RowScores:
         of_constant = cells.error_of_constant[cells.outside]
         if not len(of_constant):
             return scores
-        return replace(scores, baselines={"constant": mean_over_cells(of_constant)})
+        return replace(
+            scores, baselines={"constant": cells.possible(cells.mean_error(of_constant, cells.outside))}
+        )
 
 
 def without_outputs(findings: dict[str, Finding]) -> dict[str, Finding]:
