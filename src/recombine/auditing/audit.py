@@ -36,7 +36,7 @@ from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.data.text import TextScoring
 from recombine.errors import InputError
-from recombine.intervals import FEW_CELLS
+from recombine.intervals import FEW_BAD_CELLS, FEW_CELLS
 from recombine.tasks.task import Kind
 
 
@@ -113,7 +113,8 @@ def audit(
         5, if there are more than five classes.
     - `unordered`: numeric factors whose levels are only labels, such as digits. Other levels that are numbers count
         as neighbours where layers are examined.
-    - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of resampling.
+    - `batch`: rows that the model gets at a time; `name`: of the model, for the report; `seed`: of
+        permutation tests, and of the cells that simple models leave out.
     - `progress`: called with the current step and the share of it that is done.
 
     **Returns:**
@@ -342,11 +343,12 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
         notes.append(
             f"neither predictions nor errors depend on {' and '.join(names)}, so unseen cells that differ only in "
             f"{'it' if len(names) == 1 else 'them'} count as one in intervals and tests: {units} instead of "
-            f"{len(cells.outside)}"
+            f"{len(cells.outside)} (without {'this factor' if len(names) == 1 else 'these factors'}, their rows would "
+            "show how noisy targets are)"
         )
-    if outputs is not None and cells.heavy_errors and 1 < len(cells.outside) < FEW_CELLS:
+    if outputs is not None and _rests_on_few_cells(cells):
         notes.append(
-            f"intervals are approximate with fewer than {FEW_CELLS} unseen cells: if large errors are rare, these "
+            "intervals are approximate, because the error rests on few unseen cells: if large errors are rare, these "
             "cells may lack them"
         )
     if outputs is not None and (times := _range_of(outputs)) >= WIDE_RANGE:
@@ -370,6 +372,16 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
         if missing:
             notes.append(f"{missing} unseen cells have no target and were left out of errors and findings")
     return notes
+
+
+def _rests_on_few_cells(cells: Cells) -> bool:
+    """Whether errors without a bound are known from few cells, or whether few of many cells have nearly all of it."""
+    index = one_of_each(cells.outside, cells.unit)
+    errors = cells.error[index] / (cells.error[index].max(initial=0.0) or 1.0)
+    if not cells.heavy_errors or len(index) < 2 or not errors.any():
+        return False
+    # as many cells with equal errors would have the same coefficient of variation
+    return bool(len(index) < FEW_CELLS or errors.sum() ** 2 < FEW_BAD_CELLS * (errors**2).sum())
 
 
 def _range_of(outputs: Outputs) -> float:

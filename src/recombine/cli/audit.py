@@ -171,7 +171,7 @@ def audit(
         str | None, typer.Option("--name", metavar="TEXT", help="What the report calls the model.")
     ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of the resampling behind intervals.")
+        int, typer.Option("--seed", metavar="N", help="Seed of permutation tests and resampling.")
     ] = 0,
     cells: Annotated[
         Path | None,

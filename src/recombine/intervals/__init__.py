@@ -11,6 +11,7 @@
 Only the bootstrap and the test of signs draw random numbers.
 """
 
+from recombine.intervals.cell_means import FEW_BAD_CELLS as FEW_BAD_CELLS
 from recombine.intervals.cell_means import FEW_CELLS as FEW_CELLS
 from recombine.intervals.cell_means import mean_over_cells as mean_over_cells
 from recombine.intervals.estimate import LEVEL as LEVEL
