@@ -91,7 +91,9 @@ def _shared_units(first: Cells, second: Cells) -> Int[np.ndarray, " cells"]:
     A model with the same error in every unseen cell does not show which factors are: differences from it depend on what
     the error of the other depends on.
     """
-    telling = [one for one in (first, second) if np.ptp(one.error[one.outside]) > 0] if len(first.outside) else []
+    telling = (
+        [one for one in (first, second) if np.ptp(one.error[one.outside]) > 0] if len(first.outside) else []
+    )
     copied = set.intersection(*(set(one.copied) for one in telling or (first, second)))
     return units_without(first.cells, sorted(copied), first.seen)
 
