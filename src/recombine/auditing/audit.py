@@ -336,18 +336,19 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
             f"{int(new_level.sum())} cells with a level that training never shows were left out: they test a new "
             "level, not a new combination"
         )
+    units = 0 if outputs is None else len(one_of_each(cells.outside, cells.unit))
     if outputs is not None and cells.copied:
         names = [data.table.space.names[axis] for axis in cells.copied]
-        units = len(one_of_each(cells.outside, cells.unit))
         notes.append(
             f"neither predictions nor errors depend on {' and '.join(names)}, so unseen cells that differ only in "
             f"{'it' if len(names) == 1 else 'them'} count as one in intervals and tests: {units} instead of "
             f"{len(cells.outside)}"
         )
-    if outputs is not None and cells.heavy_errors and 1 < len(cells.outside) < FEW_CELLS:
+    if outputs is not None and cells.heavy_errors and 1 < units < FEW_CELLS:
+        independent = "independent " if units < len(cells.outside) else ""
         notes.append(
-            f"intervals are approximate with fewer than {FEW_CELLS} unseen cells: if large errors are rare, these "
-            "cells may lack them"
+            f"intervals are approximate with fewer than {FEW_CELLS} {independent}unseen cells: if large errors are "
+            "rare, these cells may lack them"
         )
     if outputs is not None and (times := _range_of(outputs)) >= WIDE_RANGE:
         notes.append(
