@@ -7,6 +7,8 @@ from recombine import InputError, audit
 from recombine.auditing.cells import gather
 from recombine.auditing.conditions import separating_conditions
 from recombine.auditing.output_reading import read_outputs
+from recombine.auditing.report.condition_section import condition_section
+from recombine.auditing.report.error_section import _marked
 from recombine.spaces.observations import observe
 
 N = 11
@@ -117,3 +119,23 @@ def test_bad_slices_get_one_line(slices):
 def test_a_factor_is_not_a_slice(slices):
     with pytest.raises(InputError, match="slices: got 'a', expected columns that are not factors"):
         labels(A % N, split(0), slices=slices)
+
+
+def test_copies_are_counted_once_and_all_marked_on_the_map():
+    seen, runs = split(0), 3
+    wrong = ~seen & np.isin(A, [2, 3, 7])
+    prediction = np.where(wrong, (A + B + 1) % N, (A + B) % N)
+    once = labels(prediction, seen).conditions[0]
+    report = audit(
+        factors={"a": A.repeat(runs), "b": B.repeat(runs), "run": np.tile(np.arange(runs), N * N)},
+        seen=seen.repeat(runs),
+        target=((A + B) % N).repeat(runs),
+        prediction=prediction.repeat(runs),
+        kind="classification",
+    )
+    first, cells = report.conditions[0], report.by_cell
+    assert (first.text, first.cells, first.others) == (once.text, once.cells, once.others)
+    assert set(first.index) == set(cells.outside[np.isin(cells.cells[cells.outside, 0], [2, 3, 7])])
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert _marked(report, pairs)["a × b"].any(axis=1).nonzero()[0].tolist() == [2, 3, 7]
+    assert condition_section(report)[0].caption.startswith("Independent unseen cells")

@@ -104,3 +104,23 @@ def test_seen_and_unseen_cells_are_different_units():
     assert unit[0] != unit[1]
     assert unit[2] == unit[3]
     assert one_of_each(np.array([1, 2, 3]), unit).tolist() == [1, 2]
+
+
+def test_limits_and_sentences_count_units():
+    """Four unseen combinations are too few to name a cause, however many runs repeat them."""
+    rng = np.random.default_rng(0)
+    a, b, run = np.indices((4, 4, 8)).reshape(3, -1)
+    target = rng.normal(size=(4, 4))
+    seen = ~np.eye(4, dtype=bool)
+    predicted = np.where(seen, target, rng.normal(size=(4, 4)))
+    report = audit(
+        factors={"a": a, "b": b, "run": run},
+        seen=seen[a, b],
+        target=target[a, b],
+        prediction=predicted[a, b],
+    )
+    assert (report.scores.cells_unseen, report.scores.units_unseen) == (32, 4)
+    assert "fewer than 20 independent unseen cells" in " ".join(report.notes)
+    said = " ".join([report.verdict, *(report.finding(one).explanation for one in CAUSES)])
+    assert "4 independent unseen" in said
+    assert "32 unseen" not in said

@@ -337,9 +337,9 @@ def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[s
             f"{int(new_level.sum())} cells with a level that training never shows were left out: they test a new "
             "level, not a new combination"
         )
+    units = 0 if outputs is None else len(one_of_each(cells.outside, cells.unit))
     if outputs is not None and cells.copied:
         names = [data.table.space.names[axis] for axis in cells.copied]
-        units = len(one_of_each(cells.outside, cells.unit))
         notes.append(
             f"neither predictions nor errors depend on {' and '.join(names)}, so unseen cells that differ only in "
             f"{'it' if len(names) == 1 else 'them'} count as one in intervals and tests: {units} instead of "

@@ -48,7 +48,8 @@ class Condition:
         wrong ones among them.
     - `lift`: the difference of these shares, with an interval that holds for all conditions together.
     - `p_value`: of its test, corrected likewise; `tried`: how many conditions there were.
-    - `index`: the cells it is true of, among the cells of the table.
+    - `index`: the cells it is true of, among the cells of the table, with their copies, which `cells` and `others`
+        count once.
     """
 
     text: str
@@ -134,7 +135,14 @@ def separating_conditions(
         new = not any(_same(one, other, len(index)) for other in chosen)
         if one.p_value <= MAX_P_VALUE_OF_CONDITION and new and len(chosen) < MAX_SHOWN_CONDITIONS:
             chosen.append(one)
-    return tuple(chosen)
+    return tuple(chosen) if not cells.copied else tuple(_with_copies(one, cells) for one in chosen)
+
+
+def _with_copies(one: Condition, cells: Cells) -> Condition:
+    """A condition that is also true of the copies of its cells; further columns may have other values there."""
+    if one.kind == "slice":
+        return one
+    return replace(one, index=cells.outside[np.isin(cells.unit[cells.outside], cells.unit[one.index])])
 
 
 def _of_cells(
@@ -146,6 +154,8 @@ def _of_cells(
         return _Candidate(text, kind, holds, wrong, index, axis)
 
     for axis, factor in enumerate(table.space.factors):
+        if axis in cells.copied:  # nothing depends on it, and one level stands for all
+            continue
         if factor.size <= MAX_CONDITION_LEVELS:
             for level in np.unique(levels[:, axis]):
                 text = f"{factor.name} is {factor.levels[level]}"

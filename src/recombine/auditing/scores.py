@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from recombine.auditing.cells import Cells
+from recombine.auditing.independent_units import one_of_each
 from recombine.auditing.refits import Refits
 from recombine.auditing.thresholds import (
     COMPOSES,
@@ -28,6 +29,7 @@ from recombine.auditing.thresholds import (
 )
 from recombine.auditing.wrong_cells import is_wrong
 from recombine.intervals import UNKNOWN, Estimate, difference_of, mean_over_cells, ratio_of
+from recombine.report import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,12 @@ class Scores:
     replicated: bool = True
     repeated_rows: bool = True
     units_unseen: int = 0
+
+    def unseen_units(self, noun: str) -> str:
+        """The number of unseen cells without copies, in words."""
+        return count(
+            self.units_unseen, f"{'independent ' if self.units_unseen < self.cells_unseen else ''}{noun}"
+        )
 
     @property
     def learned(self) -> bool:
@@ -219,7 +227,7 @@ def score(cells: Cells, refits: Refits | None = None) -> Scores:
         ceiling=(UNKNOWN, UNKNOWN) if best is None else (best.held_out, best.unseen),
         replicated=cells.replicated,
         repeated_rows=bool(np.maximum(cells.rows - 1, 0).sum() >= MIN_REPLICATES),
-        units_unseen=len(np.unique(cells.unit[groups[1]])),
+        units_unseen=len(one_of_each(cells.outside, cells.unit)),
     )
 
 

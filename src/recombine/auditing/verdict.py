@@ -20,7 +20,7 @@ from recombine.auditing.thresholds import (
     UNLEARNED,
 )
 from recombine.auditing.units import Units
-from recombine.report import count, number, percent, points
+from recombine.report import number, percent, points
 
 
 def verdict(evidence: AuditEvidence, findings: Mapping[str, Finding], units: Units | None = None) -> str:
@@ -80,8 +80,8 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             f"The model does not compose {names}, and has not learned the seen combinations either: {left} of a "
             "constant's error is left there."
         )
-    cells = count(scores.cells_unseen, "unseen combination")
-    are = "is" if scores.cells_unseen == 1 else "are"
+    cells = scores.unseen_units("unseen combination")
+    are = "is" if scores.units_unseen == 1 else "are"
     strong = next((one for one in evidence.conditions if one.strong), None)
     if composes is False and strong is not None:
         return f"The model does not compose {names}: {strong.sentence}."
@@ -95,7 +95,7 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
         if likely:
             patterns = " or ".join(likely)
             return f"The model does not compose {names}. {cells} cannot show why: possibly {patterns}, or chance."
-        if scores.cells_unseen < MIN_UNSEEN_CELLS:
+        if scores.units_unseen < MIN_UNSEEN_CELLS:
             return f"The model does not compose {names}; {cells} {are} too few to say why."
         return (
             f"The model does not compose {names}; none of the known patterns (memory, shortcut, superposition, sums of "
@@ -117,7 +117,7 @@ def _verdict(evidence: AuditEvidence, findings: Mapping[str, Finding]) -> str:
             f"Undecided: too close to call whether the model composes {names}: its error on unseen combinations is "
             f"{_way(scores)} of the way from a constant's to that on seen ones, where {percent(scores.bar)} is needed."
         )
-    vary = "" if scores.cells_unseen == 1 else ", or their errors vary too much,"
+    vary = "" if scores.units_unseen == 1 else ", or their errors vary too much,"
     few = f"Undecided: {cells} {are} too few{vary} to say if the model composes {names}."
     if scores.worse_on_unseen:
         few += f" Its error there is {_but(scores)}."

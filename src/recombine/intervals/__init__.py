@@ -25,6 +25,7 @@ from recombine.intervals.resampling import Resampler as Resampler
 from recombine.intervals.resampling import percentile_interval as percentile_interval
 from recombine.intervals.resampling import resample_counts as resample_counts
 from recombine.intervals.resampling import resampled_estimate as resampled_estimate
+from recombine.intervals.resampling import sums_by_unit as sums_by_unit
 from recombine.intervals.seeds import interval as interval
 from recombine.intervals.seeds import median_ranks as median_ranks
 from recombine.intervals.seeds import rate_difference as rate_difference

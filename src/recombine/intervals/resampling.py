@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from recombine.intervals.estimate import LEVEL, Estimate
@@ -67,6 +67,27 @@ class Resampler:
     ) -> Estimate:
         """The value with its interval; `groups` are those that were resampled."""
         return resampled_estimate(value, draws, min(self.groups[group] for group in groups))
+
+
+def sums_by_unit(
+    values: Float[np.ndarray, " cells ..."], units: Int[np.ndarray, " cells"]
+) -> Float[np.ndarray, " units ..."]:
+    """The sum over the cells of every unit, so that cells that are not independent are resampled together.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.intervals import sums_by_unit
+    >>> sums_by_unit(np.array([1.0, 2.0, 4.0]), np.array([7, 3, 7])).tolist()
+    [2.0, 5.0]
+
+    ```
+    """
+    if not len(values):
+        return values
+    order = np.argsort(units, kind="stable")
+    first = np.unique(units[order], return_index=True)[1]
+    sums: np.ndarray = np.add.reduceat(values[order], first, axis=0)
+    return sums
 
 
 def resample_counts(rng: np.random.Generator, n: int, draws: int) -> np.ndarray:

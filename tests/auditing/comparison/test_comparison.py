@@ -285,3 +285,34 @@ def test_errors_by_another_metric():
     assert both.pairs[0].unseen.before == pytest.approx(TRUTH[~SEEN].mean())
     with pytest.raises(InputError, match="with the same measure"):
         both.reports["v1"].compared_with(audited(TRUTH))
+
+
+def _two_random_models(runs, *, perfect=False):
+    """Labels of 36 combinations, copied in several runs; two models that guess in unseen ones."""
+    rng = np.random.default_rng(0)
+    a, b, run = np.indices((6, 6, runs)).reshape(3, -1)
+    target, *guesses = rng.integers(3, size=(3, 6, 6))
+    seen = np.indices((6, 6)).sum(axis=0) % 3 > 0
+    models = {f"v{i}": np.where(seen, target, one)[a, b] for i, one in enumerate(guesses)}
+    if perfect:
+        models["v0"] = target[a, b]
+    factors = {"a": a, "b": b} | ({"run": run} if runs > 1 else {})
+    labels = np.array(["red", "green", "blue"])
+    predictions = {name: labels[one] for name, one in models.items()}
+    return audit(factors=factors, seen=seen[a, b], target=labels[target[a, b]], prediction=predictions)
+
+
+@pytest.mark.parametrize("perfect", [False, True])
+def test_copies_of_cells_declare_no_winner(perfect):
+    once, copied = (_two_random_models(runs, perfect=perfect).pairs[0].unseen for runs in (1, 8))
+    assert copied.difference.pair == pytest.approx(once.difference.pair)
+    assert copied.differs == once.differs
+
+
+def test_copies_of_differences_are_one_unit():
+    before, after = np.zeros(40), np.repeat([1.0, 1.0, 1.0, 1.0, 0.0], 8)
+    assert paired_difference(before, after, scale=1.0).worse
+    found = paired_difference(before, after, scale=1.0, units=np.repeat(np.arange(5), 8), comparisons=3)
+    once = paired_difference(before[::8], after[::8], scale=1.0, comparisons=3)
+    assert not found.worse
+    assert found.difference.pair == pytest.approx(once.difference.pair)

@@ -181,3 +181,19 @@ def test_no_damage_ends_in_anything_but_an_input_error():
         except InputError:
             refused += 1
     assert 0 < refused < 300
+
+
+def test_copies_of_cells_are_no_change_beyond_noise():
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(size=(2, len(TRUTH))) * ~SEEN
+
+    def change(runs):
+        run = np.tile(np.arange(runs), len(TRUTH))
+        copied = {"colour": np.repeat(COLOUR, runs), "size": np.repeat(B, runs)}
+        copied |= {"run": run} if runs > 1 else {}
+        table = {"factors": copied, "seen": np.repeat(SEEN, runs), "target": np.repeat(TRUTH, runs)}
+        now, then = (audited(np.repeat(TRUTH + off, runs), **table) for off in (first, second))
+        return since(now, then.to_dict()).unseen
+
+    once, copies = change(1), change(8)
+    assert copies.difference.pair == pytest.approx(once.difference.pair, rel=1e-6)

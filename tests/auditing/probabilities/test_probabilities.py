@@ -232,3 +232,24 @@ def test_the_command_takes_ranks(tmp_path):
     assert [one["k"] for one in result["top_k"]] == [1, 2, 3]
     assert result["calibration"]["form"] == "logits"
     assert CliRunner().invoke(app, [*command, "one"]).exit_code != 0
+
+
+def test_copies_of_cells_are_one_unit():
+    """Intervals, bins and what chance would do are those of the table without copies."""
+
+    def audited(runs):
+        rng = np.random.default_rng(0)
+        factors, seen, label = cells(side=12, rows=1)
+        p = rng.dirichlet(np.ones(12), size=len(label)) + 0.3 * np.eye(12)[label]
+        factors = {name: np.repeat(one, runs) for name, one in factors.items()}
+        factors |= {"run": np.tile(np.arange(runs), len(label))} if runs > 1 else {}
+        many = [np.repeat(one, runs, axis=0) for one in (seen, label, p / p.sum(axis=1, keepdims=True))]
+        return audit(factors=factors, seen=many[0], target=many[1], prediction=many[2], top_k=[2])
+
+    once, copied = audited(1), audited(5)
+    assert copied.top_k[0].unseen.pair == pytest.approx(once.top_k[0].unseen.pair)
+    first, second = once.calibration.unseen, copied.calibration.unseen
+    assert second.overconfidence.pair == pytest.approx(first.overconfidence.pair)
+    assert second.error.pair == pytest.approx(first.error.pair)
+    assert second.by_chance == pytest.approx(first.by_chance)
+    assert second.bins == first.bins

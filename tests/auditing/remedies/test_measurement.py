@@ -109,3 +109,20 @@ def test_a_remedy_that_was_not_measured_says_so():
     report, _ = audited(np.linspace(1, 3, 9)[A] * np.linspace(2, 5, 9)[B])
     rest = [one for one in report.remedies if one.gain is None]
     assert all(one.promise == "not measured here" or one.promise.startswith("no sure gain") for one in rest)
+
+
+def test_copies_of_cells_do_not_narrow_the_gain():
+    def gain(runs):
+        target = np.random.default_rng(3).normal(size=9)[A] + np.random.default_rng(4).normal(size=9)[B]
+        seen = np.random.default_rng(0).random(81) > 0.4
+        noisy = target + 0.5 * np.random.default_rng(5).normal(size=81)
+        sums = np.concatenate([np.eye(9)[A], np.eye(9)[B]], axis=1)
+        fitted = sums @ np.linalg.lstsq(sums[seen], noisy[seen], rcond=None)[0]
+        factors = {"a": A, "b": B} if runs == 1 else {"a": A.repeat(runs), "b": B.repeat(runs)}
+        factors |= {"run": np.tile(np.arange(runs), 81)} if runs > 1 else {}
+        many = {"seen": seen.repeat(runs), "target": noisy.repeat(runs), "prediction": fitted.repeat(runs)}
+        report = audit(factors=factors, **many)
+        return gain_of_cells(report.by_cell.outside[: 6 * runs], report.by_cell, report.refits).share
+
+    once, copied = gain(1), gain(4)
+    assert copied.pair == pytest.approx(once.pair)

@@ -165,3 +165,17 @@ def test_intervals_of_parts_cover():
         found = score_parts(rows, gather(rows, text.outputs), text.parts).scores[1].unseen
         covered.append(found.low <= 0.6 <= found.high)
     assert np.mean(covered) > 0.85
+
+
+def test_copies_of_answers_do_not_narrow_intervals():
+    table = scenes()
+    wrong = np.where(table["split"] == "train", table["colour"], "pink")
+    wrong[::7] = table["colour"][::7]
+    said = sentences(table, wrong)
+    runs = 5
+    copies = {name: np.repeat(np.asarray(table[name]), runs) for name in ("colour", "shape", "split")}
+    copies["run"] = np.tile(np.arange(runs), len(said))
+    settings = SETTINGS | {"factors": [*SETTINGS["factors"], "run"]}
+    once = audit(table, prediction=said, parts=PARTS, **SETTINGS).parts.scores[0]
+    copied = audit(copies, prediction=np.repeat(said, runs), parts=PARTS, **settings).parts.scores[0]
+    assert copied.unseen.pair == pytest.approx(once.unseen.pair)

@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+from jaxtyping import Int
+
 from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison.changed_cells import changed_cells
 from recombine.auditing.comparison.comparison import AuditComparison, ModelPair
 from recombine.auditing.comparison.paired_difference import paired_difference
 from recombine.auditing.gate.stored_cells import outputs_judged
+from recombine.auditing.independent_units import units_without
 from recombine.auditing.output_scores import some_outputs
 from recombine.auditing.outputs import Outputs
 from recombine.intervals import Estimate
@@ -38,6 +42,7 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
         table = next(iter(reports.values())).table
         for first, second in couples:
             before, after = judged[first][1].error, judged[second][1].error
+            unit = _shared_units(judged[first][1], judged[second][1])
             seen, unseen = (
                 paired_difference(
                     before[index],
@@ -45,6 +50,7 @@ def compare_errors(reports: Mapping[str, AuditReport], *, seed: int = 0) -> Audi
                     scale=scale,
                     comparisons=len(couples),
                     weights=any_cells.weights[index],
+                    units=unit[index],
                     seed=seed,
                 )
                 for index in (inside, outside)
@@ -76,6 +82,19 @@ def _mean(report: AuditReport, cells: Cells, group: int) -> Estimate:
         return report.scores.unseen if group else report.scores.seen
     index = cells.outside if group else cells.inside
     return cells.possible(cells.mean_error(cells.error[index], index))
+
+
+def _shared_units(first: Cells, second: Cells) -> Int[np.ndarray, " cells"]:
+    """Equal numbers for cells that differ only in factors that are copied in both models.
+
+    A model with the same error in every unseen cell does not show which factors are: differences from it depend on what
+    the error of the other depends on.
+    """
+    telling = (
+        [one for one in (first, second) if np.ptp(one.error[one.outside]) > 0] if len(first.outside) else []
+    )
+    copied = set.intersection(*(set(one.copied) for one in telling or (first, second)))
+    return units_without(first.cells, sorted(copied), first.seen)
 
 
 def _weighting(report: AuditReport) -> Weighting:

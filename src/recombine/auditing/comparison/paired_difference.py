@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from recombine.auditing.thresholds import DIFFERS_P_VALUE, SAME_ERROR
 from recombine.intervals import (
@@ -90,6 +90,7 @@ def paired_difference(
     scale: float,
     comparisons: int = 1,
     weights: Float[np.ndarray, " cells"] | None = None,
+    units: Int[np.ndarray, " cells"] | None = None,
     seed: int = 0,
 ) -> PairedDifference:
     """The difference of two errors of the same cells.
@@ -99,6 +100,7 @@ def paired_difference(
     - `scale`: the error of a constant, for what counts as rounding.
     - `comparisons`: how many differences are looked at together; the interval is widened for them.
     - `weights`: how much every cell counts; default: all the same.
+    - `units`: equal numbers for cells that are not independent of each other; default: all are.
     - `seed`: of the random signs, see `recombine.intervals.paired_p_value`.
 
     ```python
@@ -118,10 +120,12 @@ def paired_difference(
     off = after - before
     off = np.where(np.abs(off) <= SAME_ERROR * scale, 0.0, off)
     counted = np.ones(n) if weights is None else weights
-    found = one_of_several(mean_over_cells(off, counted), comparisons, n)
+    unit = np.arange(n) if units is None else np.unique(units, return_inverse=True)[1].ravel()
+    by_unit = np.bincount(unit, weights=off * counted)
+    found = one_of_several(mean_over_cells(off, counted, unit), comparisons, len(by_unit))
     excludes_zero = found.low > 0 or found.high < 0
-    # Not divided by the comparisons: the signs of a dozen cells could never be that unlikely.
-    if excludes_zero and paired_p_value(off * counted, seed=seed) > DIFFERS_P_VALUE:
+    # Not divided by the comparisons: the signs of a dozen units could never be that unlikely.
+    if excludes_zero and paired_p_value(by_unit, seed=seed) > DIFFERS_P_VALUE:
         found = Estimate(found.value, min(found.low, 0.0), max(found.high, 0.0), level=found.level)
     then, now = (float(np.average(one, weights=counted)) for one in (before, after))
     return PairedDifference(then, now, found, n)

@@ -38,7 +38,7 @@ from recombine.data.nets import read_net
 from recombine.errors import InputError
 from recombine.metrics.interaction import InteractionProfile, interaction_profile
 from recombine.modularity import ModularityReport, modularity_report
-from recombine.report import count, percent, plain_number
+from recombine.report import percent, plain_number
 from recombine.reuse import ReuseReport
 
 ABOUT_AS_MUCH = 0.05
@@ -201,7 +201,7 @@ class AuditEvidence:
             return False
         if self.cause is not None:
             return self.cause.finding == id
-        if scores.learned_nothing or scores.cells_unseen < MIN_UNSEEN_CELLS:
+        if scores.learned_nothing or scores.units_unseen < MIN_UNSEEN_CELLS:
             return None
         best = failure.best(id)
         if best is None:
@@ -216,9 +216,9 @@ class AuditEvidence:
             return "There is no failure to explain."
         if scores.learned_nothing and cause is None:
             return "The model has not learned the seen combinations, so its other errors cannot be explained."
-        if scores.cells_unseen < MIN_UNSEEN_CELLS:
-            few = count(scores.cells_unseen, "unseen cell")
-            are = "is" if scores.cells_unseen == 1 else "are"
+        if scores.units_unseen < MIN_UNSEEN_CELLS:
+            few = scores.unseen_units("unseen cell")
+            are = "is" if scores.units_unseen == 1 else "are"
             return f"{few} {are} too few to tell (at least {MIN_UNSEEN_CELLS} are needed)."
         best = failure.best(id)
         if best is None:

@@ -202,6 +202,7 @@ def _by_cell(
             cells.error[now][groups[name]],
             scale=scale,
             weights=cells.weights[now][groups[name]],
+            units=cells.unit[now][groups[name]],
             seed=seed,
         )
         for name in ("seen", "unseen")

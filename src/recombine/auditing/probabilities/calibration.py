@@ -13,7 +13,7 @@ from recombine.auditing.outputs import Outputs
 from recombine.auditing.probabilities.class_scores import ClassScores
 from recombine.auditing.probabilities.counted_rows import CountedRows
 from recombine.auditing.thresholds import CALIBRATION_BINS, CALIBRATION_DRAWS, MIN_BIN_ROWS
-from recombine.intervals import Estimate, Resampler, mean_over_cells
+from recombine.intervals import Estimate, Resampler
 from recombine.report import percent, plain_number
 from recombine.spaces.observations import Observations
 
@@ -162,14 +162,15 @@ def _group(
         return None
     estimates = [rows.estimate(group, by_cell[:, column], largest=2.0) for column in range(3)]
     over = by_cell[:, 0] - by_cell[:, 1]
-    overconfidence = mean_over_cells(over[cells], rows.weights[cells])
+    overconfidence = rows.mean_with_interval(group, over)
     inside = np.zeros(len(by_cell), dtype=bool)
     inside[cells] = True
     chosen = np.flatnonzero(rows.counted & inside[rows.cell_index])
     cell = rows.cell_index[chosen]
     share = 1 / np.bincount(cell, minlength=len(by_cell))[cell]  # of its cell that a row is
     weight = rows.weights[cell] * share
-    bins = _equal_bins(confidence[chosen], weight)
+    draw = rows.draw_of(chosen)
+    bins = _equal_bins(confidence[chosen], weight, int(draw.max()) + 1)
     gaps = _gaps(cell, bins, share * (confidence[chosen] - right[chosen]), len(by_cell))
     error = float(np.abs(rows.mean(group, gaps)).sum())
     measured = sampler.estimate(error, np.abs(rows.draws(sampler, group, gaps)).sum(axis=1), [group])
@@ -180,17 +181,18 @@ def _group(
         Estimate(error, max(measured.low, 0.0), min(measured.high, 1.0))
         if np.isfinite(measured.low)
         else measured,
-        _error_by_chance(confidence[chosen], bins, weight / weight.sum(), seed),
+        _error_by_chance(confidence[chosen], draw, bins, weight / weight.sum(), seed),
         estimates[2],
         int(bins.max()) + 1,
     )
 
 
 def _equal_bins(
-    confidence: Float[np.ndarray, " rows"], weight: Float[np.ndarray, " rows"]
+    confidence: Float[np.ndarray, " rows"], weight: Float[np.ndarray, " rows"], draws: int
 ) -> Int[np.ndarray, " rows"]:
-    """The bin of every row: bins of equal weight, by confidence; equal confidences share a bin."""
-    count = int(np.clip(len(confidence) // MIN_BIN_ROWS, 1, CALIBRATION_BINS))
+    """The bin of every row: bins of equal weight, by confidence; equal confidences share a bin. Rows stand for so
+    many independent draws."""
+    count = int(np.clip(draws // MIN_BIN_ROWS, 1, CALIBRATION_BINS))
     order = np.argsort(confidence, kind="stable")
     passed = np.cumsum(weight[order]) - weight[order]
     ordered = confidence[order]
@@ -213,6 +215,7 @@ def _gaps(
 
 def _error_by_chance(
     confidence: Float[np.ndarray, " rows"],
+    draw: Int[np.ndarray, " rows"],
     bins: Int[np.ndarray, " rows"],
     weight: Float[np.ndarray, " rows"],
     seed: int,
@@ -221,7 +224,7 @@ def _error_by_chance(
     rng = np.random.default_rng([seed, 97])
     total = 0.0
     for _ in range(CALIBRATION_DRAWS):
-        right = rng.random(len(confidence)) < confidence
+        right = rng.random(int(draw.max()) + 1)[draw] < confidence
         total += float(np.abs(np.bincount(bins, weights=weight * (confidence - right))).sum())
     return total / CALIBRATION_DRAWS
 

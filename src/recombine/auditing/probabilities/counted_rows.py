@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from recombine.auditing.cells import Cells, means_by_cell
 from recombine.auditing.thresholds import RESAMPLES
-from recombine.intervals import Estimate, Resampler, mean_over_cells
+from recombine.intervals import Estimate, Resampler, mean_over_cells, sums_by_unit
 from recombine.spaces.observations import Observations
 
 
@@ -23,7 +23,8 @@ class CountedRows:
     - `cell_index`: the cell of every row; `counted`: rows that count: if errors on seen cells are those of rows that
         training did not use, only these rows of seen cells.
     - `seen`, `unseen`: the seen cells, and the unseen ones all of whose levels are seen, that have such rows.
-    - `weights`: how much every cell counts.
+    - `weights`: how much every cell counts; `unit`: equal numbers for cells that are copies of each other, see
+        `recombine.auditing.independent_units`.
     """
 
     cell_index: Int[np.ndarray, " rows"]
@@ -31,6 +32,7 @@ class CountedRows:
     seen: Int[np.ndarray, " seen"]
     unseen: Int[np.ndarray, " unseen"]
     weights: Float[np.ndarray, " cells"]
+    unit: Int[np.ndarray, " cells"]
 
     @classmethod
     def of(cls, table: Observations, cells: Cells, known: Bool[np.ndarray, " rows"]) -> Self:
@@ -45,6 +47,7 @@ class CountedRows:
             np.flatnonzero(cells.seen & some),
             np.flatnonzero(~cells.seen & cells.familiar & some),
             cells.weights,
+            cells.unit,
         )
 
     def means(self, values: Float[np.ndarray, "rows measures"]) -> Float[np.ndarray, "cells measures"]:
@@ -54,8 +57,9 @@ class CountedRows:
         return means.round(12)  # three thirds are 1
 
     def sampler(self, seed: int) -> Resampler:
-        """Resamples of the seen cells (group 0) and of the unseen ones (group 1)."""
-        return Resampler((len(self.seen), len(self.unseen)), RESAMPLES, seed)
+        """Resamples of the units of seen cells (group 0) and of unseen ones (group 1)."""
+        seen, unseen = (len(np.unique(self.unit[index])) for index in (self.seen, self.unseen))
+        return Resampler((seen, unseen), RESAMPLES, seed)
 
     def mean(self, group: int, by_cell: Float[np.ndarray, " cells ..."]) -> Float[np.ndarray, ...]:
         """The mean over seen (0) or unseen (1) cells."""
@@ -65,15 +69,29 @@ class CountedRows:
     def draws(
         self, sampler: Resampler, group: int, by_cell: Float[np.ndarray, " cells ..."]
     ) -> Float[np.ndarray, "resamples ..."]:
-        """Such means over resampled cells."""
+        """Such means over resampled units."""
         index = (self.seen, self.unseen)[group]
         weights = self.weights[index].reshape(-1, *[1] * (by_cell.ndim - 1))
-        total = sampler.means(group, self.weights[index]).reshape(-1, *[1] * (by_cell.ndim - 1))
-        return sampler.means(group, by_cell[index] * weights) / np.maximum(total, 1e-300)
+        sums, total = (sums_by_unit(one, self.unit[index]) for one in (by_cell[index] * weights, weights))
+        return sampler.means(group, sums) / np.maximum(sampler.means(group, total), 1e-300)
+
+    def mean_with_interval(self, group: int, by_cell: Float[np.ndarray, " cells"]) -> Estimate:
+        """The mean over seen (0) or unseen (1) cells with its interval over units."""
+        index = (self.seen, self.unseen)[group]
+        return mean_over_cells(by_cell[index], self.weights[index], self.unit[index])
+
+    def draw_of(self, rows: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
+        """Of some rows the numbers of independent draws: equal for the first rows of copied cells, and so on."""
+        cell = self.cell_index[rows]
+        order = np.argsort(cell, kind="stable")
+        place = np.empty(len(rows), dtype=np.int64)
+        place[order] = np.arange(len(rows)) - np.searchsorted(cell[order], cell[order])
+        code = self.unit[cell].astype(np.int64) * (int(place.max(initial=0)) + 1) + place
+        _, first, draw = np.unique(code, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[draw.ravel()]  # in the order of rows
 
     def estimate(self, group: int, by_cell: Float[np.ndarray, " cells"], *, largest: float = 1.0) -> Estimate:
         """The mean over seen (0) or unseen (1) cells with its interval, clipped to the range from 0."""
-        index = (self.seen, self.unseen)[group]
-        one = mean_over_cells(by_cell[index], self.weights[index])
+        one = self.mean_with_interval(group, by_cell)
         low, high = np.clip(one.pair, 0.0, largest)
         return Estimate(one.value, float(low), float(high))

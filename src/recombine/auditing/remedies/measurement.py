@@ -18,7 +18,7 @@ from recombine.auditing.refits import Refit, Refits, refit_title
 from recombine.auditing.seen_cells import seen_targets
 from recombine.auditing.thresholds import MIN_LIKENESS, RANDOM_ADDITIONS
 from recombine.auditing.wrong_cells import is_wrong
-from recombine.intervals import Estimate, Resampler, ratio_of
+from recombine.intervals import Estimate, Resampler, ratio_of, sums_by_unit
 from recombine.report import percent
 
 
@@ -81,8 +81,9 @@ def gain_of_cells(
         return cells.error_of(others, predict(known, cells.cells[others]))
 
     after = errors_with(added, rest) * weights
-    sampler = Resampler((len(rest),), seed=seed)
-    draws = 1 - _ratio(sampler.means(0, after), sampler.means(0, before))
+    sums = [sums_by_unit(one, cells.unit[rest]) for one in (after, before)]
+    sampler = Resampler((len(sums[0]),), seed=seed)
+    draws = 1 - _ratio(*(sampler.means(0, one) for one in sums))
     share = _at_most_all(sampler.estimate(1 - float(after.sum() / before.sum()), draws, [0]))
     rng = np.random.default_rng([seed, 101])
     by_chance = []

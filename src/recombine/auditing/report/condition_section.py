@@ -32,8 +32,9 @@ def condition_section(report: AuditReport) -> list[Block]:
         Column("difference", "right"),
     ]
     tried = count(report.conditions[0].tried, "condition")
+    which = "Independent unseen cells" if report.by_cell.copied else "Unseen cells"
     caption = (
-        f"Unseen cells. {tried} tried (levels, sets of levels, seen partners, distance, mirror images, slices); "
+        f"{which}. {tried} tried (levels, sets of levels, seen partners, distance, mirror images, slices); "
         "p-values and intervals are corrected for that number."
     )
     return [Table(columns, rows, caption)]

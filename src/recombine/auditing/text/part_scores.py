@@ -18,7 +18,7 @@ from recombine.data.argument_types import shown
 from recombine.data.levels import MISSING
 from recombine.data.text import TextScoring
 from recombine.errors import InputError
-from recombine.intervals import Estimate, mean_over_cells
+from recombine.intervals import Estimate
 from recombine.report import bracket, percent, plain_level, plain_number
 from recombine.spaces.observations import Observations
 
@@ -177,10 +177,10 @@ def score_parts(table: Observations, cells: Cells, answers: PartAnswers) -> Part
         )
     worst = ""
     if len(rows.unseen):
-        rates, weights = rows.mean(1, by_cell), rows.weights[rows.unseen]
+        rates = rows.mean(1, by_cell)
         lowest = int(rates.argmin())
         gaps = [
-            mean_over_cells((by_cell[:, one] - by_cell[:, lowest])[rows.unseen], weights)
+            rows.mean_with_interval(1, by_cell[:, one] - by_cell[:, lowest])
             for one in range(len(rates))
             if one != lowest
         ]
