@@ -67,6 +67,8 @@ RESIDUAL_RATIO, RESIDUAL_SLACK = 1.25, 0.001
 """Two rules explain quantities equally well if one leaves at most 1.25 times as much unexplained, plus a thousandth."""
 PARTIAL_SHARE = 0.25
 """If no rule explains the failure, the verdict mentions the best one from this share on."""
+NO_SLOPE = 0.0005
+"""Up to this slope of predictions on targets, they do not vary with the targets at all."""
 NEGLIGIBLE_SHARE = 0.005
 """Shares up to this are reported as nothing, since they would be printed as 0%."""
 MIN_UNSEEN_CELLS = 5
