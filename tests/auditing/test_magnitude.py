@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recombine import InputError, audit
+from recombine.auditing.magnitude import in_ordinary_units
 
 A, B = np.indices((8, 8)).reshape(2, -1).repeat(2, axis=1)
 RNG = np.random.default_rng(0)
@@ -38,6 +39,16 @@ def test_the_report_names_the_unit_and_shows_values_in_the_users():
     assert report.scores.unseen.value == pytest.approx(run(1.0).scores.unseen.value)
     assert any("in units of 1e-200" in note for note in report.notes)
     assert "3.9e-200" in report.page().html()
+
+
+def test_targets_below_the_smallest_power_of_ten_have_a_unit_that_is_one():
+    tiny = np.where(A + B > 7, 5e-324, 0.0)
+    targets, predictions, unit = in_ordinary_units(tiny[:, None], tiny[:, None])
+    assert unit == 1e-307
+    assert 0 < targets.max() == predictions.max() < 1e-15
+    report = audit(factors={"a": A, "b": B}, seen=SEEN, target=tiny, prediction=tiny)
+    assert report.scores.measure == "mean squared error, in units of 1e-307"
+    assert report.finding("composes").holds is not False
 
 
 def test_a_function_gets_the_users_values():

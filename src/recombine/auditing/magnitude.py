@@ -8,6 +8,9 @@ from recombine.auditing.thresholds import ORDINARY_TARGETS
 from recombine.data.limits import MAX_MAGNITUDE, check_magnitude
 from recombine.errors import InputError
 
+SMALLEST_EXPONENT = -307
+"""Smaller powers of ten have fewer digits, down to none at all: 1e-324 is 0."""
+
 
 def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Targets and predictions in multiples of a power of ten, and this power; 1 unless targets are extreme.
@@ -35,7 +38,7 @@ def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.
         check_magnitude("prediction", predictions)
         check_magnitude("target", known)
         return targets, predictions, 1.0
-    unit = float(f"1e{int(np.floor(np.log10(usual)))}")
+    unit = float(f"1e{max(int(np.floor(np.log10(usual))), SMALLEST_EXPONENT)}")
     with np.errstate(over="ignore"):
         targets, predictions, known = (one.astype(np.float64) / unit for one in (targets, predictions, known))
     for field, values in (("prediction", predictions), ("target", known)):
