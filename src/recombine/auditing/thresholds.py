@@ -223,7 +223,8 @@ ORDINARY_TARGETS = (1e-70, 1e70)
 """Targets whose median size lies outside are divided by a power of ten: their fourth powers, which intervals of mean
 squares need, would overflow or vanish."""
 LOG_FLOOR = 1e-3
-"""On a logarithmic scale, predictions below this share of the smallest target (zero, negative ones) count as that."""
+"""On a logarithmic scale, predictions below this share of an output's smallest target (zero, negative ones) count as
+that."""
 
 # ---- limits of the work --------------------------------------------------------------------------------------------
 
