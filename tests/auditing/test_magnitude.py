@@ -71,3 +71,9 @@ def test_a_single_number_of_extreme_size_is_refused():
         target = np.where(np.arange(128) == 3, odd, TARGET * scale)
         with pytest.raises(InputError, match=r"target: got 'a number (beyond|more than) 1e"):
             audit(factors={"a": A, "b": B}, seen=SEEN, target=target, prediction=PREDICTION * scale)
+
+
+def test_an_output_that_vanishes_next_to_another_is_named():
+    both, prediction = (np.stack([one, one * 1e-200], axis=1) for one in (TARGET, PREDICTION))
+    report = audit(factors={"a": A, "b": B}, seen=SEEN, target=both, prediction=prediction)
+    assert "output 2 is so small next to the others that its squares vanish: rescale it" in report.notes

@@ -46,3 +46,18 @@ def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.
             got = f"a number more than {MAX_MAGNITUDE:g} times as large as most targets"
             raise InputError(field, got, "numbers in the same units")
     return targets, predictions, unit
+
+
+def columns_that_vanish(targets: np.ndarray) -> np.ndarray:
+    """The numbers of outputs that are not 0 everywhere, but too small to be squared in the unit of all outputs.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.magnitude import columns_that_vanish
+    >>> columns_that_vanish(np.array([[1.0, 2e-200, 0.0], [2.0, 3e-200, 0.0]])).tolist()
+    [1]
+
+    ```
+    """
+    largest = np.max(np.abs(np.where(np.isnan(targets), 0.0, targets)), axis=0, initial=0.0)
+    return np.flatnonzero((largest > 0) & (largest < ORDINARY_TARGETS[0]))
