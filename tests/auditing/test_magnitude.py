@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recombine import InputError, audit
+from recombine.auditing.magnitude import in_ordinary_units
 
 A, B = np.indices((8, 8)).reshape(2, -1).repeat(2, axis=1)
 RNG = np.random.default_rng(0)
@@ -40,6 +41,16 @@ def test_the_report_names_the_unit_and_shows_values_in_the_users():
     assert "3.9e-200" in report.page().html()
 
 
+def test_targets_below_the_smallest_power_of_ten_have_a_unit_that_is_one():
+    tiny = np.where(A + B > 7, 5e-324, 0.0)
+    targets, predictions, unit = in_ordinary_units(tiny[:, None], tiny[:, None])
+    assert unit == 1e-307
+    assert 0 < targets.max() == predictions.max() < 1e-15
+    report = audit(factors={"a": A, "b": B}, seen=SEEN, target=tiny, prediction=tiny)
+    assert report.scores.measure == "mean squared error, in units of 1e-307"
+    assert report.finding("composes").holds is not False
+
+
 def test_a_function_gets_the_users_values():
     sizes = []
     metric = lambda t, p: sizes.append(abs(t).max()) or abs(t - p) / abs(t)  # noqa: E731
@@ -60,3 +71,9 @@ def test_a_single_number_of_extreme_size_is_refused():
         target = np.where(np.arange(128) == 3, odd, TARGET * scale)
         with pytest.raises(InputError, match=r"target: got 'a number (beyond|more than) 1e"):
             audit(factors={"a": A, "b": B}, seen=SEEN, target=target, prediction=PREDICTION * scale)
+
+
+def test_an_output_that_vanishes_next_to_another_is_named():
+    both, prediction = (np.stack([one, one * 1e-200], axis=1) for one in (TARGET, PREDICTION))
+    report = audit(factors={"a": A, "b": B}, seen=SEEN, target=both, prediction=prediction)
+    assert "output 2 is so small next to the others that its squares vanish: rescale it" in report.notes

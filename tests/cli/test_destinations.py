@@ -25,10 +25,13 @@ def folder(tmp_path, monkeypatch):
         ("audit", ["--html", "p.html", "--junit", "."], "junit: got '.'"),
         ("audit", ["--html", "p.html", "--export", "mlflow:t.csv"], "t.csv is not a folder"),
         ("audit", ["--html", "p.html", "--export", "mlflow:http://localhost:1"], "package mlflow installed"),
-        ("audit", ["--html", "p.html", "--export", "json:p.html"], "html writes this one"),
+        ("audit", ["--cells", "p.csv", "--export", "csv:p.csv"], "cells writes this one"),
+        ("audit", ["--html", "p.html", "--junit", "model.py"], "a file name that ends in .xml"),
+        ("audit", ["--html", "p.html", "--export", "json:model.py"], "a file name that ends in .json"),
+        ("audit", ["--html", "p.html", "--export", "csv:m.json"], "a file name that ends in .csv"),
         ("audit", ["--junit", "j.xml", "--cells", "t.csv"], "this one is read"),
-        ("audit", ["--html", "p.md", "--junit", "p"], "junit writes a file p"),
-        ("audit", ["--html", "p.html", "--junit", "x" * 250], "too long"),
+        ("audit", ["--html", "p.xml.md", "--junit", "p.xml"], "junit writes a file p.xml"),
+        ("audit", ["--html", "p.html", "--junit", "x" * 250 + ".xml"], "too long"),
         ("advise", ["--cells", "c.csv", "--additions", "./c.csv"], "cells writes this one"),
     ],
 )
@@ -52,3 +55,19 @@ def test_links_are_followed(tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "t.csv")
     with pytest.raises(InputError, match="this one is read"):
         check_destinations([("cells", tmp_path / "link.csv")], inputs=[tmp_path / "t.csv"])
+
+
+@pytest.mark.parametrize(
+    "option", [["--model", "nets.planted:f"], ["--model", "math:sin", "--before", "nets.planted:f"]]
+)
+def test_the_source_of_a_model_is_not_written_and_not_run(folder, option):
+    package = folder / "nets"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit\n")
+    (package / "planted.py").write_text("raise SystemExit\n")
+    (folder / "j.xml").symlink_to(package / "planted.py")
+    table = ["t.csv", "--factors", "a,b", "--seen", "split=train", "--target", "y", "--inputs", "a,b"]
+    result = CliRunner().invoke(app, ["audit", *table, *option, "--junit", "j.xml"])
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == "junit: got 'j.xml', expected another file: this one is read"
+    assert (package / "planted.py").read_text() == "raise SystemExit\n"

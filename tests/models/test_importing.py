@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from recombine import InputError
-from recombine.models import ModelError, import_model
+from recombine.models import ModelError, import_model, source_files
 
 MODULE = """
 import math
@@ -91,3 +91,15 @@ def test_code_that_fails(name, words):
     with pytest.raises(ModelError, match=words) as caught:
         import_model(name)
     assert caught.value.trace
+
+
+def test_source_files_are_found_without_importing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    (tmp_path / "outer" / "__init__.py").write_text("raise SystemExit")
+    (tmp_path / "outer" / "inner" / "net.py").write_text("raise SystemExit")
+    found = source_files("outer.inner.net:make")
+    assert found == [tmp_path / "outer" / "__init__.py", tmp_path / "outer" / "inner" / "net.py"]
+    assert source_files("outer.missing:make") == found[:1]
+    for name in ("", ":", "..:x", "weights.npz", "a/b.py:x", "a\0b:x"):
+        assert source_files(name) == []

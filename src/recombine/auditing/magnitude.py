@@ -8,6 +8,9 @@ from recombine.auditing.thresholds import ORDINARY_TARGETS
 from recombine.data.limits import MAX_MAGNITUDE, check_magnitude
 from recombine.errors import InputError
 
+SMALLEST_EXPONENT = -307
+"""Smaller powers of ten have fewer digits, down to none at all: 1e-324 is 0."""
+
 
 def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Targets and predictions in multiples of a power of ten, and this power; 1 unless targets are extreme.
@@ -35,7 +38,7 @@ def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.
         check_magnitude("prediction", predictions)
         check_magnitude("target", known)
         return targets, predictions, 1.0
-    unit = float(f"1e{int(np.floor(np.log10(usual)))}")
+    unit = float(f"1e{max(int(np.floor(np.log10(usual))), SMALLEST_EXPONENT)}")
     with np.errstate(over="ignore"):
         targets, predictions, known = (one.astype(np.float64) / unit for one in (targets, predictions, known))
     for field, values in (("prediction", predictions), ("target", known)):
@@ -43,3 +46,18 @@ def in_ordinary_units(targets: np.ndarray, predictions: np.ndarray) -> tuple[np.
             got = f"a number more than {MAX_MAGNITUDE:g} times as large as most targets"
             raise InputError(field, got, "numbers in the same units")
     return targets, predictions, unit
+
+
+def columns_that_vanish(targets: np.ndarray) -> np.ndarray:
+    """The numbers of outputs that are not 0 everywhere, but too small to be squared in the unit of all outputs.
+
+    ```python
+    >>> import numpy as np
+    >>> from recombine.auditing.magnitude import columns_that_vanish
+    >>> columns_that_vanish(np.array([[1.0, 2e-200, 0.0], [2.0, 3e-200, 0.0]])).tolist()
+    [1]
+
+    ```
+    """
+    largest = np.max(np.abs(np.where(np.isnan(targets), 0.0, targets)), axis=0, initial=0.0)
+    return np.flatnonzero((largest > 0) & (largest < ORDINARY_TARGETS[0]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recombine.auditing.label_reading import read_labels
-from recombine.auditing.magnitude import in_ordinary_units
+from recombine.auditing.magnitude import columns_that_vanish, in_ordinary_units
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.thresholds import MAX_CLASSES
 from recombine.errors import InputError
@@ -112,6 +112,13 @@ def _quantities(target: np.ndarray, prediction: np.ndarray, notes: list[str]) ->
     targets, outputs, unit = in_ordinary_units(targets, outputs)
     if unit != 1:
         notes.append(f"targets are of extreme size: targets, predictions and errors are in units of {unit:g}")
+    vanishing = columns_that_vanish(targets)
+    if len(vanishing):
+        number = vanishing[0] + 1
+        more = f" (and {len(vanishing) - 1} more)" if len(vanishing) > 1 else ""
+        notes.append(
+            f"output {number}{more} is so small next to the others that its squares vanish: rescale it"
+        )
     if not outputs.shape[1]:
         raise InputError("prediction", f"shape {prediction.shape}", "at least one number for every row")
     known = ~np.isnan(targets).any(axis=1)

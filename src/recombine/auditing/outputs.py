@@ -110,12 +110,16 @@ def measured_by(outputs: Outputs, metric: Any) -> Outputs:
         raise InputError(
             "metric", "log, but some targets are not positive", "positive targets, or another metric"
         )
-    smallest = LOG_FLOOR * float(known.min()) if len(known) else 1.0
+    smallest = LOG_FLOOR * known.min(axis=0) if len(known) else np.ones(known.shape[1])
     low = outputs.predictions < smallest
     notes = outputs.notes
     if low.any():
-        rows = int(low.any(axis=1).sum())
-        notes = (*notes, f"{rows} predictions are too small for a logarithm and count as {smallest:.3g}")
+        rows, floors = int(low.any(axis=1).sum()), np.unique(smallest[low.any(axis=0)] * outputs.unit)
+        counts = f"{rows:,} predictions are" if rows > 1 else "1 prediction is"
+        count_as = f"count{'' if rows > 1 else 's'} as {floors[0]:.3g}"
+        if len(floors) > 1:
+            count_as += f" to {floors[-1]:.3g}, {LOG_FLOOR:g} times the smallest target of each output"
+        notes = (*notes, f"{counts} too small for a logarithm and {count_as}")
     return replace(
         outputs,
         targets=np.log(np.where(outputs.known[:, None], outputs.targets, 1.0)),

@@ -41,7 +41,7 @@ from recombine.errors import InputError
 from recombine.intervals import Estimate
 from recombine.metrics.interaction import InteractionProfile
 from recombine.modularity import ModularityReport
-from recombine.report import Document, Report, plain_level, plain_number
+from recombine.report import Document, Report, plain_interval, plain_level, plain_number
 from recombine.reuse import ReuseReport
 from recombine.spaces.observations import Observations
 
@@ -287,8 +287,7 @@ class AuditReport(Report):
 
 
 def _estimate(one: Estimate) -> dict[str, Any]:
-    ends = [plain_number(end) for end in one.pair]
-    return {"estimate": plain_number(one.value), "interval": None if None in ends else ends}
+    return {"estimate": plain_number(one.value), "interval": plain_interval(*one.pair)}
 
 
 def _layers(layers: Layers, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -67,6 +67,8 @@ RESIDUAL_RATIO, RESIDUAL_SLACK = 1.25, 0.001
 """Two rules explain quantities equally well if one leaves at most 1.25 times as much unexplained, plus a thousandth."""
 PARTIAL_SHARE = 0.25
 """If no rule explains the failure, the verdict mentions the best one from this share on."""
+NO_SLOPE = 0.0005
+"""Up to this slope of predictions on targets, they do not vary with the targets at all."""
 NEGLIGIBLE_SHARE = 0.005
 """Shares up to this are reported as nothing, since they would be printed as 0%."""
 MIN_UNSEEN_CELLS = 5
@@ -221,7 +223,8 @@ ORDINARY_TARGETS = (1e-70, 1e70)
 """Targets whose median size lies outside are divided by a power of ten: their fourth powers, which intervals of mean
 squares need, would overflow or vanish."""
 LOG_FLOOR = 1e-3
-"""On a logarithmic scale, predictions below this share of the smallest target (zero, negative ones) count as that."""
+"""On a logarithmic scale, predictions below this share of an output's smallest target (zero, negative ones) count as
+that."""
 
 # ---- limits of the work --------------------------------------------------------------------------------------------
 

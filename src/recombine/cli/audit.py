@@ -197,6 +197,7 @@ def audit(
     from recombine.auditing import audit as run
     from recombine.auditing.reading import read_audit_file
     from recombine.data.export import check_table_path, write_table
+    from recombine.models import source_files
 
     check_page_path(html, "html")
     check_table_path("cells", cells)
@@ -205,8 +206,9 @@ def audit(
     names = model_names(predictions, models) if several else []
     gate = read_gate(fail_on, strict=strict, baseline=baseline, junit=junit, export=export, models=names)
     files = [("html", html), ("cells", cells), *gate.files]
-    read = (table, data, weights, activations, baseline, synonyms, None if before is None else Path(before))
-    check_destinations(files, folders=gate.folders, inputs=read)
+    sources = [path for one in (*models.values(), before or "") for path in source_files(one)]
+    read = [table, data, weights, activations, baseline, synonyms, None if before is None else Path(before)]
+    check_destinations(files, folders=gate.folders, inputs=[*read, *sources])
     if (table is None) == (data is None):
         example = "recombine audit p.csv --factors a,b --seen split=train --target y --prediction p"
         expected = f"a table ({example}), or --data FILE.npz with --model, not both"

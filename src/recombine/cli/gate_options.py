@@ -47,7 +47,7 @@ JUnitOption = Annotated[
     typer.Option(
         "--junit",
         metavar="FILE",
-        help="Write JUnit XML: a test per condition of --fail-on, or per finding without it.",
+        help="Write JUnit XML (.xml): a test per condition of --fail-on, or per finding without it.",
     ),
 ]
 ExportOption = Annotated[
@@ -126,6 +126,8 @@ def read_gate(
             )
     elif strict:
         raise InputError("strict", strict, "conditions to go with it (--fail-on)")
+    if junit is not None and junit.suffix.lower() != ".xml":
+        raise InputError("junit", str(junit), "a file name that ends in .xml")
     if junit is not None and not junit.absolute().parent.is_dir():
         raise InputError("junit", str(junit), "a file in a folder that exists")
     destinations = [parse_destination(text) for text in export or ()]

@@ -5,13 +5,14 @@
 | `as_model` | a model with its inputs: outputs, activities of layers, slopes along inputs, weights, eval mode |
 | `as_function` | a model as a function of rows, with mixed derivatives of any order |
 | `import_model`, `load_weights` | a model by its import name, and its weights from a file |
+| `source_files` | the files that importing a model would run |
 
 Importing this package imports neither JAX nor PyTorch.
 """
 
 from recombine.models.dispatch import as_function, as_model, framework_of
 from recombine.models.function import ModelFunction
-from recombine.models.importing import import_model
+from recombine.models.importing import import_model, source_files
 from recombine.models.model import Chunk, Framework, Model
 from recombine.models.model_errors import ModelError
 from recombine.models.weight_files import load_weights, takes_weights
@@ -27,5 +28,6 @@ __all__ = [
     "framework_of",
     "import_model",
     "load_weights",
+    "source_files",
     "takes_weights",
 ]

@@ -10,6 +10,8 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -49,6 +51,34 @@ def import_model(name: str) -> Any:
                 )
             value = getattr(value, step)
         return _made(value, attribute)
+
+
+def source_files(name: str) -> list[Path]:
+    """The files that importing a model would run: its module, and the packages around it. Nothing is imported.
+
+    Modules without a source file, and names that cannot be found, have none.
+
+    ```python
+    >>> from recombine.models.importing import source_files
+    >>> [path.name for path in source_files("json.decoder:JSONDecoder")], source_files("sys:path")
+    (['__init__.py', 'decoder.py'], [])
+
+    ```
+    """
+    importlib.invalidate_caches()
+    folders = [os.getcwd(), *sys.path]
+    files: list[Path] = []
+    for part in name.partition(":")[0].split("."):
+        try:
+            spec = PathFinder.find_spec(part, folders)
+        except (ImportError, ValueError, OSError):
+            return files
+        if spec is None:
+            return files
+        if spec.has_location and spec.origin is not None:
+            files.append(Path(spec.origin))
+        folders = list(spec.submodule_search_locations or ())
+    return files
 
 
 def _imported(name: str) -> ModuleType:

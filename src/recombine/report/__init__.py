@@ -46,6 +46,7 @@ from recombine.report.numbers import (
     bracket,
     count,
     fixed,
+    interval_end,
     number,
     number_ranges,
     percent,
@@ -53,7 +54,7 @@ from recombine.report.numbers import (
     points,
     scientific,
 )
-from recombine.report.plain_values import plain_level, plain_number
+from recombine.report.plain_values import plain_interval, plain_level, plain_number
 from recombine.report.progress import ProgressDisplay, ProgressLine, duration, progress
 from recombine.report.terminal import document_text, print_document, print_table, table_text, terminal_width
 
@@ -96,6 +97,7 @@ __all__ = [
     "html",
     "image_figure",
     "image_grid",
+    "interval_end",
     "layer_curves",
     "look",
     "loss_curves",
@@ -110,6 +112,7 @@ __all__ = [
     "outline_unseen",
     "page_footer",
     "percent",
+    "plain_interval",
     "plain_level",
     "plain_number",
     "plus_minus",

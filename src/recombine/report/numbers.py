@@ -136,7 +136,7 @@ def plus_minus(values: ArrayLike, *, decimals: int = 2) -> str:
 def bracket(estimate: Estimate, *, unit: str = "", apart_from: float = math.nan) -> str:
     """A number with its interval in brackets; all three share their decimals.
 
-    One seed has no interval and is printed alone.
+    One seed has no interval and is printed alone; an end that the data do not bound is ∞.
 
     **Arguments:**
 
@@ -146,7 +146,7 @@ def bracket(estimate: Estimate, *, unit: str = "", apart_from: float = math.nan)
 
     ```python
     >>> from recombine.report import bracket
-    >>> from recombine.intervals import interval
+    >>> from recombine.intervals import Estimate, interval
     >>> bracket(interval([36.0, 41.0, 47.0])), bracket(interval([0.80, 0.83, 0.88]), unit="%")
     ('41 [36, 47]', '83% [80, 88]')
     >>> bracket(interval([3.1, 3.9, 4.4]), unit="x"), bracket(interval([1.1e-4, 1.5e-4, 2e-4]))
@@ -155,6 +155,8 @@ def bracket(estimate: Estimate, *, unit: str = "", apart_from: float = math.nan)
     '15x [0.40, 170]'
     >>> bracket(interval([1.03, 1.34, 1.7]), unit="x", apart_from=1.0)
     '1.3x [1.03, 1.7]'
+    >>> bracket(Estimate(2.5, 1.2, float("inf")))
+    '2.5 [1.2, ∞]'
 
     ```
     """
@@ -173,8 +175,24 @@ def bracket(estimate: Estimate, *, unit: str = "", apart_from: float = math.nan)
         if unit == "x" and low > 0 and float(ends[0]) == 0:  # a ratio above 0 is not 0
             ends = (number(low), ends[1])
         ends = (_apart(low, ends[0], apart_from), _apart(high, ends[1], apart_from))
-    alone = estimate.n is not None and estimate.n < 2
-    return head if alone or not math.isfinite(high - low) else f"{head} [{ends[0]}, {ends[1]}]"
+    if (estimate.n is not None and estimate.n < 2) or math.isnan(low) or math.isnan(high):
+        return head
+    return f"{head} [{interval_end(low, ends[0])}, {interval_end(high, ends[1])}]"
+
+
+def interval_end(value: float, text: str) -> str:
+    """An end of an interval: its text, or ∞ if the data do not bound it.
+
+    ```python
+    >>> from recombine.report import interval_end
+    >>> interval_end(0.5, "0.50"), interval_end(float("inf"), "–"), interval_end(float("-inf"), "–")
+    ('0.50', '∞', '-∞')
+
+    ```
+    """
+    if not math.isinf(value):
+        return text
+    return "∞" if value > 0 else "-∞"
 
 
 def _apart(value: float, text: str, other: float) -> str:

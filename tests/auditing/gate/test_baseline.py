@@ -9,6 +9,7 @@ import pytest
 from tests.auditing.gate.tables import COLOUR, SEEN, TRUTH, B, audited, composing, failing
 
 from recombine import InputError
+from recombine.auditing.gate.baseline import read_estimate
 from recombine.auditing.thresholds import MAX_STORED_CELLS
 
 
@@ -197,3 +198,31 @@ def test_copies_of_cells_are_no_change_beyond_noise():
 
     once, copies = change(1), change(8)
     assert copies.difference.pair == pytest.approx(once.difference.pair, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("interval", "ends"),
+    [
+        ([0.2, 0.8], (0.2, 0.8)),
+        ([None, 0.8], (-np.inf, 0.8)),
+        ([0.2, None], (0.2, np.inf)),
+        ([None, None], (np.nan, np.nan)),
+        (None, (np.nan, np.nan)),
+        (["a", None], (np.nan, np.inf)),
+    ],
+)
+def test_ends_without_a_bound_are_read(interval, ends):
+    assert read_estimate({"estimate": 0.5, "interval": interval}).pair == pytest.approx(ends, nan_ok=True)
+
+
+def test_a_baseline_whose_error_has_no_upper_bound_can_be_compared():
+    plain = failing().to_dict()
+    del plain["cells"]
+    plain["errors"]["unseen"]["interval"] = [None, None]
+    unknown = composing().compared_with(plain).since
+    plain["errors"]["unseen"]["interval"] = [0.1, None]
+    unbounded = composing().compared_with(plain).since
+    assert not unknown.unseen.worse
+    assert not unbounded.unseen.worse
+    assert unbounded.sentence
+    json.dumps(unbounded.to_dict(), allow_nan=False)

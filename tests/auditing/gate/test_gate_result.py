@@ -1,10 +1,13 @@
 """What a gate decides."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.auditing.gate.tables import SEEN, TRUTH, A, B, audited, composing, failing
 
 from recombine import InputError, audit
+from recombine.intervals import Estimate
 
 NOISE = np.random.default_rng(0).normal(size=len(TRUTH))
 
@@ -118,3 +121,16 @@ def test_metrics_are_finite_and_flat():
     assert (metrics["composes"], metrics["gate_passed"]) == (0.0, 0.0)
     assert "unseen_over_seen" not in metrics  # it is infinite
     assert all(type(value) is float and np.isfinite(value) for value in metrics.values())
+
+
+def test_an_end_without_a_bound_is_shown_and_stored():
+    report = failing()
+    with_transfer = [
+        replace(report, scores=replace(report.scores, transfer=Estimate(0.5, low, high)))
+        for low, high in ((-np.inf, 36.8), (-np.inf, np.inf))
+    ]
+    one, both = (changed.check("transfer < 0.9").results[0] for changed in with_transfer)
+    assert "is 0.50 [-∞, 37], below 0.9, but within noise" in one.sentence
+    assert "is 0.50 [-∞, ∞], below 0.9, but within noise" in both.sentence
+    assert (one.to_dict()["interval"], both.to_dict()["interval"]) == ([None, 36.8], None)
+    assert with_transfer[0].to_dict()["errors"]["transfer"]["interval"] == [None, 36.8]

@@ -94,6 +94,8 @@ def parse_destination(text: Any, field: str = "export") -> Destination:
     if not place or "\0" in place:
         raise InputError(field, text, expected)
     destination = Destination(kind, place)
+    if not destination.is_folder and Path(place).suffix.lower() != f".{kind}":
+        raise InputError(field, text, f"a file name that ends in .{kind}")
     if destination.is_server and not is_installed("mlflow"):
         raise InputError(field, text, "a folder, or a tracking server with the package mlflow installed")
     return destination

@@ -250,8 +250,10 @@ class AuditEvidence:
         return f"{share}, but {luck}; more unseen cells would decide."
 
     def rule_details(self, id: str) -> dict[str, Any]:
-        """The share of the failure that the best rule for a finding explains, as plain values."""
+        """The share of the failure that the rule behind a finding explains, or the best one for it, as plain values."""
         best = None if self.failure is None else self.failure.best(id)
+        if self.cause is not None and self.cause.finding == id:
+            best = self.cause
         if best is None:
             return {}
         return {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from recombine.intervals import UNKNOWN, Estimate
-from recombine.report import plain_number
+from recombine.report import plain_interval, plain_number
 
 if TYPE_CHECKING:
     from recombine.auditing.findings.evidence import AuditEvidence
@@ -68,14 +68,13 @@ class Finding(ABC):
         return {True: "yes", False: "no", None: "unclear"}[self.holds] if self.applicable else "n/a"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; an interval that is not known is `None`."""
-        ends = [plain_number(end) for end in self.estimate.pair]
+        """Plain values for JSON; an interval that is not known is `None`, as is an end without a bound."""
         return {
             "id": self.id,
             "holds": self.holds,
             "applicable": self.applicable,
             "estimate": plain_number(self.estimate.value),
-            "interval": None if None in ends else ends,
+            "interval": plain_interval(*self.estimate.pair),
             "means": self.means,
             "explanation": self.explanation,
             "details": self.details,

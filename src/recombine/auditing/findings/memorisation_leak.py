@@ -9,6 +9,8 @@ import numpy as np
 
 from recombine.auditing.findings.evidence import AuditEvidence
 from recombine.auditing.findings.finding import Finding, as_share
+from recombine.auditing.rules import Failure, RuleResult
+from recombine.auditing.thresholds import NO_SLOPE
 from recombine.intervals import UNKNOWN
 from recombine.report import fixed, percent, plain_number
 
@@ -43,11 +45,7 @@ class MemorisationLeakFinding(Finding):
             means = "share of the error that copies of seen cells explain"
             estimate = as_share(best.share) if best else UNKNOWN
         if holds and cause is not None and cause.rule.name == "slope":
-            kept = percent(max(0.0, failure.slope.value))
-            why = (
-                f"Unseen predictions vary {kept} as much as they should (seen ones {percent(failure.slope_seen)}): "
-                "the model stores whole combinations next to their parts, and that share is missing for new ones."
-            )
+            why = _why_shrunken(failure, cause)
         elif holds and cause is not None:
             why = (
                 f"{percent(cause.share.value)} of the error is explained by copying a seen combination that shares "
@@ -58,3 +56,20 @@ class MemorisationLeakFinding(Finding):
             if regression and evidence.composes is not True and np.isfinite(failure.slope.value):
                 why = f"Unseen predictions have a slope of {fixed(failure.slope.value, 2)} on the targets. {why}"
         return cls(holds, estimate, means, why, details)
+
+
+def _why_shrunken(failure: Failure, cause: RuleResult) -> str:
+    """What the slope shows; nothing about it if the targets of unseen cells are all the same."""
+    slope, seen = failure.slope.value, percent(failure.slope_seen)
+    if slope > NO_SLOPE:
+        return (
+            f"Unseen predictions vary {percent(slope)} as much as they should (seen ones {seen}): "
+            "the model stores whole combinations next to their parts, and that share is missing for new ones."
+        )
+    what = f"the same everywhere (seen ones vary {seen} as much as they should)"
+    if np.isnan(slope):
+        what = "the mean of the seen ones"
+    return (
+        f"Unseen predictions are (nearly) {what}, which explains {percent(cause.share.value)} of the error: "
+        "nothing that the model stored for seen combinations reaches new ones."
+    )

@@ -102,12 +102,16 @@ def _check(field: str, name: str, plain: Any) -> Mapping[str, Any]:
 
 
 def read_estimate(plain: Any) -> Estimate:
-    """An estimate as plain values wrote it; NaN for whatever is missing."""
+    """An estimate as plain values wrote it; NaN for whatever is missing, infinite where one end has no bound."""
     if not isinstance(plain, Mapping):
         return Estimate(np.nan, np.nan, np.nan)
-    ends = plain.get("interval")
-    low, high = ends if isinstance(ends, list | tuple) and len(ends) == 2 else (None, None)
-    return Estimate(read_number(plain.get("estimate")), read_number(low), read_number(high))
+    value, ends = read_number(plain.get("estimate")), plain.get("interval")
+    if not isinstance(ends, list | tuple) or len(ends) != 2 or list(ends) == [None, None]:
+        return Estimate(value, np.nan, np.nan)
+    low, high = ends
+    return Estimate(
+        value, -np.inf if low is None else read_number(low), np.inf if high is None else read_number(high)
+    )
 
 
 def read_number(value: Any) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from recombine.auditing.gate.gate_conditions import MODEL_ERROR, NOT_COMPOSING, UNDECIDED, GateCondition
 from recombine.auditing.gate.quantities import by_output, output_title, quantity
 from recombine.intervals import UNKNOWN, Estimate
-from recombine.report import number, plain_number
+from recombine.report import interval_end, number, plain_interval, plain_number
 
 if TYPE_CHECKING:
     from recombine.auditing.result import AuditReport
@@ -61,13 +61,12 @@ class ConditionResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name."""
-        ends = [plain_number(end) for end in self.estimate.pair]
         return {
             "condition": str(self.condition),
             "model": self.model or None,
             "status": self.status,
             "estimate": plain_number(self.estimate.value),
-            "interval": None if None in ends else ends,
+            "interval": plain_interval(*self.estimate.pair),
             "sentence": self.sentence,
         }
 
@@ -199,8 +198,9 @@ def _compare(condition: GateCondition, estimate: Estimate, label: str, unknown: 
     end = estimate.low if sign.startswith(">") else estimate.high
     if estimate.value == np.inf:
         measured += ", since seen cells have no error"
-    elif np.isfinite(estimate.low):
-        measured += f" [{_number(estimate.low)}, {_number(estimate.high)}]"
+    elif not np.isnan(estimate.low):
+        low, high = (interval_end(end, number(end)) for end in estimate.pair)
+        measured += f" [{low}, {high}]"
     beyond = compare(estimate.value, bound)
     limit = f"{bound:.12g}"
     if not beyond:

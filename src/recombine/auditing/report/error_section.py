@@ -81,9 +81,7 @@ def error_text(one: Estimate) -> str:
     """An error and its interval; errors are never negative."""
     if not np.isfinite(one.value):
         return "–"
-    if not np.isfinite(one.low):
-        return number(one.value)
-    return f"{number(one.value)} [{number(max(one.low, 0.0))}, {number(one.high)}]"
+    return ratio_text(one)
 
 
 def ratio_text(ratio: Estimate) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -147,5 +147,7 @@ def simplest(results: Sequence[RuleResult], *, learned: bool, additive: bool) ->
 
     best = min(close, key=simplicity)
     if best.rule.name == "constant" and learned:
-        return next((one for one in results if one.rule.name == "slope"), best)
+        slope = next((one for one in results if one.rule.name == "slope"), None)
+        # a slope of 0: what the constant explains is what this slope explains
+        return best if slope is None else replace(best, rule=slope.rule)
     return best

@@ -11,7 +11,7 @@ from recombine.auditing.cells import slope_of, squared_lengths
 from recombine.auditing.rules.failure import Failure
 from recombine.auditing.rules.rule import Rule
 from recombine.auditing.rules.rule_test import RuleResult, RuleTest, permutation_p_value
-from recombine.auditing.thresholds import NOT_SHRUNKEN, REVERSED_SLOPE
+from recombine.auditing.thresholds import NO_SLOPE, NOT_SHRUNKEN, REVERSED_SLOPE
 from recombine.report import percent
 
 
@@ -69,5 +69,9 @@ class Slope(Rule):
 
     def sentence(self, result: RuleResult, failure: Failure, names: Sequence[str]) -> str:
         """How a model that follows the rule predicts."""
-        kept = percent(max(0.0, failure.slope.value))
+        if np.isnan(failure.slope.value):
+            return "On unseen combinations it predicts (nearly) the mean of its predictions for seen ones."
+        if not failure.slope.value > NO_SLOPE:
+            return "On unseen combinations it predicts (nearly) the same everywhere."
+        kept = percent(failure.slope.value)
         return f"Its predictions for unseen combinations vary only {kept} as much as they should."

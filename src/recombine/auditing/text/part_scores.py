@@ -19,7 +19,7 @@ from recombine.data.levels import MISSING
 from recombine.data.text import TextScoring
 from recombine.errors import InputError
 from recombine.intervals import Estimate
-from recombine.report import bracket, percent, plain_level, plain_number
+from recombine.report import bracket, percent, plain_interval, plain_level, plain_number
 from recombine.spaces.observations import Observations
 
 NONE_NAMED, SEVERAL_NAMED = -1, -2
@@ -277,5 +277,4 @@ def _check_shared_words(words: Mapping[str, Mapping[int, Sequence[str]]], scorin
 
 
 def _plain(one: Estimate) -> dict[str, Any]:
-    ends = [plain_number(end) for end in one.pair]
-    return {"estimate": plain_number(one.value), "interval": None if None in ends else ends}
+    return {"estimate": plain_number(one.value), "interval": plain_interval(*one.pair)}
