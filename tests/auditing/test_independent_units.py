@@ -120,7 +120,7 @@ def test_limits_and_sentences_count_units():
         prediction=predicted[a, b],
     )
     assert (report.scores.cells_unseen, report.scores.units_unseen) == (32, 4)
-    assert "fewer than 20 independent unseen cells" in " ".join(report.notes)
+    assert "rests on few unseen cells" in " ".join(report.notes)
     said = " ".join([report.verdict, *(report.finding(one).explanation for one in CAUSES)])
     assert "4 independent unseen" in said
     assert "32 unseen" not in said

@@ -69,6 +69,7 @@ class Cells:
     - `row_noise`: the error that every row has because targets of the same cell differ, pooled over cells; 0 without
         repeated rows, and for labels.
     - `scored`: whether errors are 1 - a score from 0 to 1, as those of free text are.
+    - `texts`: then, numbers for targets and answers, equal for equal texts.
     - `weights`: how much every cell counts in means over cells.
     - `measured`: the rows that count, with the measure of their errors.
     """
@@ -97,14 +98,15 @@ class Cells:
     label_noise: float = 0.0
     row_noise: float = 0.0
     scored: bool = False
+    texts: Float[np.ndarray, "cells 2"] | None = None
 
     @cached_property
     def copied(self) -> tuple[int, ...]:
         """The factors on which neither targets nor predictions nor errors depend, by their axis."""
         known = np.concatenate([self.inside, self.outside])
-        return copied_factors(
-            self.cells, self.seen, (self.error[:, None], self.targets, self.predictions), known
-        )
+        values = [self.error[:, None], self.targets, self.predictions]
+        values += [] if self.texts is None else [self.texts[:, :1], self.texts[:, 1:]]
+        return copied_factors(self.cells, self.seen, values, known)
 
     @cached_property
     def unit(self) -> Int[np.ndarray, " cells"]:

@@ -21,7 +21,8 @@ def summary_line(report: AuditReport, model: str = "") -> str:
     >>> from recombine import audit
     >>> table = {"a": [0, 0, 0, 1, 1, 1, 2, 2, 2], "b": [0, 1, 2, 0, 1, 2, 0, 1, 2]}
     >>> y = [0.0, 1, 2, 10, 11, 12, 20, 21, 22]
-    >>> report = audit(table, factors=["a", "b"], seen=[True] * 6 + [False, True, False], target=y, prediction=y)
+    >>> seen = [True] * 6 + [False, True, False]
+    >>> report = audit(table, factors=["a", "b"], seen=seen, target=y, prediction=y, kind="regression")
     >>> report.summary
     'recombine audit: composes (unseen 0 vs seen 0, 2 unseen cells)'
 

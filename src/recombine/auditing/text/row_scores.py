@@ -40,12 +40,14 @@ class RowScores:
 
     - `scores`: of the model's answers; `constant`: of the commonest training target as the answer to every row.
     - `known`: whether a row has a target; `measure`: what an error is.
+    - `texts`: a number for the target and one for the answer of every row, equal for equal texts.
     """
 
     scores: Float[np.ndarray, " rows"]
     constant: Float[np.ndarray, " rows"]
     known: Bool[np.ndarray, " rows"]
     measure: str
+    texts: Float[np.ndarray, "rows 2"]
 
     @property
     def outputs(self) -> Outputs:
@@ -62,7 +64,12 @@ class RowScores:
         )[:, 0]
         # A score already says how right an answer is, so there is no noise in targets to look for.
         return replace(
-            cells, error_of_constant=of_constant, excess_of_constant=of_constant, replicated=True, scored=True
+            cells,
+            error_of_constant=of_constant,
+            excess_of_constant=of_constant,
+            replicated=True,
+            scored=True,
+            texts=means_by_cell(self.texts, rows.cell_index, len(cells.cells)),
         )
 
     def judged(self, scores: Scores, cells: Cells) -> Scores:
@@ -116,7 +123,14 @@ def score_rows(
     rows = list(zip(targets, predictions, strict=True))
     scores = [score(target, answer or "", row) for row, (target, answer) in enumerate(rows, start=1)]
     of_constant = [score(target, constant, row) for row, target in enumerate(targets, start=1)]
-    return RowScores(np.array(scores), np.array(of_constant), known, "mean of 1 - score")
+    texts = text_numbers(targets, predictions)
+    return RowScores(np.array(scores), np.array(of_constant), known, "mean of 1 - score", texts)
+
+
+def text_numbers(*columns: Sequence[str | None]) -> Float[np.ndarray, "rows columns"]:
+    """Texts as numbers, equal for equal texts of a column; a missing text is empty."""
+    numbers = (np.unique([text or "" for text in column], return_inverse=True)[1] for column in columns)
+    return np.stack(list(numbers), axis=1).astype(np.float64)
 
 
 def commonest_target(targets: Sequence[str | None], training: Bool[np.ndarray, " rows"]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from recombine.auditing.label_reading import read_labels
 from recombine.auditing.outputs import Outputs
 from recombine.auditing.text.part_scores import PartAnswers, read_parts
-from recombine.auditing.text.row_scores import RowScores, commonest_target, score_rows
+from recombine.auditing.text.row_scores import RowScores, commonest_target, score_rows, text_numbers
 from recombine.auditing.text.text_labels import OTHER, normalisation_sentence, text_labels, unmatched_note
 from recombine.data.argument_types import shown
 from recombine.data.limits import MAX_CLASSES
@@ -119,7 +119,9 @@ def _all_parts_right(
     right = (said.right == 1).all(axis=1)
     commonest = commonest_target(targets, table.seen)
     constant = np.array([text == commonest for text in targets])
-    rows = RowScores(right.astype(float), constant.astype(float), known, "share of answers with a wrong part")
+    texts = text_numbers(targets, answers)
+    measure = "share of answers with a wrong part"
+    rows = RowScores(right.astype(float), constant.astype(float), known, measure, texts)
     return TextReading(replace(rows.outputs, notes=notes), rows, tuple(targets), tuple(answers), said)
 
 
