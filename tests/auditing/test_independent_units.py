@@ -90,6 +90,14 @@ def test_copies_are_found_if_all_unseen_predictions_are_equal(kind):
     )
 
 
+def test_right_predictions_that_ignore_a_factor_are_not_copies():
+    """A classifier of digits in several colours: every colour is a test of its own."""
+    arguments = _table(0, runs=5, kind="labels")
+    report = audit(**{**arguments, "prediction": arguments["target"]})
+    assert report.by_cell.copied == ()
+    assert report.finding("composes").holds
+
+
 def test_text_scored_by_a_function_counts_copies_once():
     arguments = _table(0, runs=5, kind="labels")
     words = {name: np.array([f"class {one}" for one in arguments[name]]) for name in ("target", "prediction")}

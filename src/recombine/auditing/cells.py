@@ -102,7 +102,12 @@ class Cells:
 
     @cached_property
     def copied(self) -> tuple[int, ...]:
-        """The factors on which neither targets nor predictions nor errors depend, by their axis."""
+        """The factors on which neither targets nor predictions nor errors depend, by their axis.
+
+        None if all unseen cells are right: each of them then shows that the model ignores what it should ignore.
+        """
+        if not self.error[self.outside].any():
+            return ()
         known = np.concatenate([self.inside, self.outside])
         values = [self.error[:, None], self.targets, self.predictions]
         values += [] if self.texts is None else [self.texts[:, :1], self.texts[:, 1:]]
