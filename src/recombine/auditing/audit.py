@@ -11,7 +11,6 @@ import numpy as np
 from recombine.auditing.cells import Cells, Weighting, gather
 from recombine.auditing.comparison import compare_models
 from recombine.auditing.findings import FINDINGS, AuditEvidence
-from recombine.auditing.independent_units import one_of_each
 from recombine.auditing.internals.finetuning import compare_versions
 from recombine.auditing.internals.layer_activity import check_names, model_layers
 from recombine.auditing.internals.model_run import ModelRun, run_model
@@ -22,21 +21,19 @@ from recombine.auditing.probabilities.score_measures import is_ranked, measure_s
 from recombine.auditing.probabilities.top_k import TopK, checked_ranks
 from recombine.auditing.reading import AuditInputs, check_options, read_audit_inputs
 from recombine.auditing.refits import Refits, refit_models
+from recombine.auditing.remarks import remarks
 from recombine.auditing.remedies import suggest
 from recombine.auditing.result import AuditReport
 from recombine.auditing.rules import RULES
-from recombine.auditing.rules.rule_test import MAX_SHORTCUT_FACTORS, max_shortcut_factors
 from recombine.auditing.scores import score
 from recombine.auditing.split_forecast import SplitForecast, forecast
 from recombine.auditing.text.part_scores import score_parts
 from recombine.auditing.text.row_scores import NO_FORECAST, without_outputs
 from recombine.auditing.text.text_reading import TextReading, read_text, text_scoring
-from recombine.auditing.thresholds import WIDE_RANGE
 from recombine.auditing.units import in_target_units
 from recombine.auditing.verdict import verdict
 from recombine.data.text import TextScoring
 from recombine.errors import InputError
-from recombine.intervals import FEW_BAD_CELLS, FEW_CELLS
 from recombine.tasks.task import Kind
 
 
@@ -229,7 +226,7 @@ def audit(
     by_row = None if answers is None else answers.row_scores
     if by_row is not None:
         cells = by_row.cells(cells)
-    notes += _remarks(data, outputs, cells)
+    notes += remarks(data, outputs, cells)
     tell("examining layers", 0.0)
     measured = model_layers(data, cells, run, activations, outputs, unordered, notes, seed)
     by_output, refits, all_outputs, calibration = OutputScores(), Refits(), outputs, None
@@ -326,73 +323,6 @@ def _cells_without_predictions(data: AuditInputs) -> Cells:
     nothing = np.zeros((rows, 1), dtype=np.float32)
     no_outputs = Outputs("regression", nothing, nothing, np.zeros(rows, dtype=bool), (), (), ())
     return gather(data.table, no_outputs)
-
-
-def _remarks(data: AuditInputs, outputs: Outputs | None, cells: Cells) -> list[str]:
-    """What was left out, and why."""
-    notes = []
-    new_level = ~cells.familiar & ~cells.seen
-    if new_level.any():
-        notes.append(
-            f"{int(new_level.sum())} cells with a level that training never shows were left out: they test a new "
-            "level, not a new combination"
-        )
-    units = 0 if outputs is None else len(one_of_each(cells.outside, cells.unit))
-    if outputs is not None and cells.copied:
-        names = [data.table.space.names[axis] for axis in cells.copied]
-        notes.append(
-            f"neither predictions nor errors depend on {' and '.join(names)}, so unseen cells that differ only in "
-            f"{'it' if len(names) == 1 else 'them'} count as one in intervals and tests: {units} instead of "
-            f"{len(cells.outside)} (without {'this factor' if len(names) == 1 else 'these factors'}, their rows would "
-            "show how noisy targets are)"
-        )
-    if outputs is not None and _rests_on_few_cells(cells):
-        notes.append(
-            "intervals are approximate, because the error rests on few unseen cells: if large errors are rare, these "
-            "cells may lack them"
-        )
-    if outputs is not None and (times := _range_of(outputs)) >= WIDE_RANGE:
-        notes.append(
-            f"targets differ by a factor of {times:.0f}, so squared errors are mostly about large ones; "
-            "metric='log' or 'relative' counts all alike"
-        )
-    factors = len(cells.sizes)
-    if outputs is not None and max_shortcut_factors(factors) < min(MAX_SHORTCUT_FACTORS, factors - 1):
-        notes.append(
-            f"{factors} factors have too many sets of {MAX_SHORTCUT_FACTORS} to test all: shortcuts by more than "
-            f"{max_shortcut_factors(factors)} factors were not looked for"
-        )
-    if outputs is not None and data.target is None and not outputs.known.any():
-        notes.append("there are no targets: findings that need them were left out")
-    elif outputs is not None:
-        unlabelled = int((~outputs.known[data.table.seen]).sum())
-        if unlabelled:
-            notes.append(f"{unlabelled} training rows have no target and were left out of errors")
-        missing = int((~cells.known & ~cells.seen & cells.familiar).sum())
-        if missing:
-            notes.append(f"{missing} unseen cells have no target and were left out of errors and findings")
-    return notes
-
-
-def _rests_on_few_cells(cells: Cells) -> bool:
-    """Whether errors without a bound are known from few cells, or whether few of many cells have nearly all of it."""
-    index = one_of_each(cells.outside, cells.unit)
-    errors = cells.error[index] / (cells.error[index].max(initial=0.0) or 1.0)
-    if not cells.heavy_errors or len(index) < 2 or not errors.any():
-        return False
-    # as many cells with equal errors would have the same coefficient of variation
-    return bool(len(index) < FEW_CELLS or errors.sum() ** 2 < FEW_BAD_CELLS * (errors**2).sum())
-
-
-def _range_of(outputs: Outputs) -> float:
-    """How many times as large large targets are as small ones, if all are positive and errors are squared; else 1."""
-    if outputs.kind != "regression" or not outputs.measure.is_squared or outputs.targets.shape[1] != 1:
-        return 1.0
-    targets = outputs.targets[outputs.known]
-    if not len(targets) or not targets.min() > 0:
-        return 1.0
-    low, high = np.quantile(targets, (0.05, 0.95))
-    return float(high / low)
 
 
 def _one_target(data: AuditInputs, outputs: Outputs | None) -> np.ndarray | None:
