@@ -1,9 +1,12 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recombine.parts import Part
-from recombine.runs.trial_queue import RETRY_SECONDS, WAIT_SECONDS, TrialQueue
+from recombine.runs import Trial
+from recombine.runs.trial_queue import MUCH_LONGER, RETRY_SECONDS, WAIT_SECONDS, TrialQueue
 from recombine.training.recipe import Recipe, adam
 
 
@@ -76,3 +79,39 @@ def test_a_trial_that_holds_everything_up_is_named_once(trials, clock):
     waited = queue.blocked()
     assert queue.blocked() == []
     assert len(waited) == 1
+
+
+def test_a_worker_that_has_to_compile_prefers_what_nobody_else_compiles(trials):
+    queue = TrialQueue(trials, cost)
+    first = queue.take()
+    second = queue.take(others={first.program})
+    assert (cost(first), cost(second)) == (6, 5)
+    assert second.program != first.program
+    # Nothing else is left that is at least half as long: the longest comes first, whoever compiles it.
+    queue = TrialQueue([trials[5], trials[1], trials[0]], cost)
+    assert cost(queue.take(others={trials[5].program})) == 6
+
+
+def test_a_trial_that_fails_comes_back_as_often_as_asked(trials):
+    queue = TrialQueue(trials[:1], cost, retries=2)
+    for expected in (True, True, False):
+        assert queue.retry(queue.take()) is expected
+    assert len(queue) == 0
+
+
+@given(
+    costs=st.lists(st.integers(1, 20), max_size=40),
+    programs=st.lists(st.integers(0, 3), min_size=40, max_size=40),
+)
+def test_every_trial_is_taken_once_and_a_much_longer_one_never_waits(costs, programs):
+    trials = [
+        Trial(Part("a:b", cost=c, i=i), (), (0,), Part("a:net", width=programs[i]), Recipe(steps=1))
+        for i, c in enumerate(costs)
+    ]
+    queue, waiting, program = TrialQueue(trials, cost), set(trials), None
+    while (trial := queue.take(program)) is not None:
+        assert max(map(cost, waiting)) <= MUCH_LONGER * cost(trial)
+        waiting.remove(trial)
+        program = trial.program
+    assert not waiting
+    assert not len(queue)

@@ -1,7 +1,7 @@
 """Trials: running them, here or in worker processes, and storing their results. Importing this does not import JAX."""
 
 from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started, Waiting
-from recombine.runs.executor import execute
+from recombine.runs.executor import check_on, complete, execute
 from recombine.runs.fingerprint import code_fingerprint
 from recombine.runs.lease import Lease
 from recombine.runs.result_table import export, table
@@ -25,7 +25,9 @@ __all__ = [
     "Trial",
     "Waiting",
     "canonical_json",
+    "check_on",
     "code_fingerprint",
+    "complete",
     "execute",
     "export",
     "from_json",

@@ -1,10 +1,13 @@
-"""Executing trials: from the store where possible, else here or in worker processes."""
+"""Executing trials: from the store where possible, else here, in worker processes or on a Ray cluster."""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from recombine.errors import InputError, StoreError
 from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started, Waiting
@@ -24,6 +27,9 @@ def execute(
     store: Store,
     *,
     jobs: int = 0,
+    on: str = "local",
+    shared_store: bool = False,
+    retries: int = 0,
     on_event: Callable[[Event], None] | None = None,
     fresh: bool = False,
     cost: Callable[[Trial], float] | None = None,
@@ -38,7 +44,13 @@ def execute(
 
     - `jobs`: worker processes, each pinned to a core, so that their number does not change any digit. A
         script must then call this under `if __name__ == "__main__":`. 0 runs in this process instead, with as
-        many threads as it has; sums may then be taken in another order, and last digits differ.
+        many threads as it has; sums may then be taken in another order, and last digits differ. On a cluster, 0 means
+        as many workers as it has cores.
+    - `on`: `"local"`, or a Ray cluster: `"ray"` (the one that the environment names, else this machine),
+        `"host:port"` or `"ray://host:port"`.
+    - `shared_store`: the workers of a cluster write to the store themselves, because they see the same folder. By
+        default they send their results to this process, which writes them.
+    - `retries`: how often a trial that fails is tried again.
     - `on_event`: called with `Started`, `Progress`, `Waiting`, `Finished` and `Failed` as they happen. Every distinct
         trial ends in exactly one `Finished` or `Failed`, those from the store included.
     - `fresh`: run also what the store has, and replace it.
@@ -47,7 +59,7 @@ def execute(
     **Raises:**
 
     `ExecutionError` after all other trials are finished, if some failed (tracebacks go to `logging` at debug
-    level); `recombine.StoreError` at once, if results cannot be written.
+    level), or at once if a cluster is lost; `recombine.StoreError` at once, if results cannot be written.
 
     ```python
     >>> import tempfile
@@ -65,20 +77,14 @@ def execute(
 
     ```
     """
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
-        raise InputError("jobs", jobs, "a whole number of processes, or 0 to run in this one")
+    executor = _Executor(store, jobs, on, shared_store, retries, fresh, cost)
     trials = list(trials)
     distinct = {trial.key: trial for trial in trials}
     results: dict[str, Result] = {}
-    failures: list[Failed] = []
 
     def emit(event: Event) -> None:
         if isinstance(event, Finished):
             results[event.result.key] = event.result
-        elif isinstance(event, Failed):
-            failures.append(event)
-        elif isinstance(event, Waiting):
-            _log.warning("%s", event)  # on standard error, unless the program has set up logging
         if on_event is not None:
             on_event(event)
 
@@ -86,16 +92,117 @@ def execute(
         for trial in distinct.values():
             if (stored := store.get(trial)) is not None:
                 emit(Finished(stored, from_store=True))
-    queue = TrialQueue((trial for key, trial in distinct.items() if key not in results), cost)
-    if len(queue):
-        store.check_writable()
-    if jobs == 0:
-        _run_here(queue, store, fresh=fresh, emit=emit)
-    elif len(queue):
-        run_in_pool(queue, store, jobs=jobs, fresh=fresh, emit=emit)
+    failures = executor.run((trial for key, trial in distinct.items() if key not in results), emit)
     if failures:
         raise ExecutionError.of(failures, len(distinct))
     return [results[trial.key] for trial in trials]
+
+
+def complete(
+    trials: Iterable[Trial],
+    store: Store,
+    *,
+    jobs: int = 0,
+    on: str = "local",
+    shared_store: bool = False,
+    retries: int = 0,
+    on_plan: Callable[[list[Trial]], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    fresh: bool = False,
+    cost: Callable[[Trial], float] | None = None,
+) -> list[Failed]:
+    """Runs the trials that the store does not have, and leaves the results there: `execute` for very many trials.
+
+    Trials are taken from the iterable one by one, and those whose results are stored are neither kept nor read.
+    The arguments are those of `execute`.
+
+    **Arguments:**
+
+    - `on_plan`: called once with the trials that are left to run.
+    - `on_event`: called for these only.
+
+    **Returns:**
+
+    The trials that failed, each with its reason.
+
+    ```python
+    >>> from recombine.parts import Part
+    >>> from recombine.runs import Store, Trial, complete
+    >>> probes = (Part("builtins:vars"),)
+    >>> trials = [Trial(Part("types:SimpleNamespace", n=n), probes=probes, seeds=(0,)) for n in range(3)]
+    >>> store, left = Store(getfixture("tmp_path")), []
+    >>> complete(trials[:1], store), complete(trials, store, on_plan=left.extend), len(left)
+    ([], [], 2)
+
+    ```
+    """
+    executor = _Executor(store, jobs, on, shared_store, retries, fresh, cost)
+    stored = set() if fresh else store.keys()
+    missing = {trial.key: trial for trial in trials if trial.key not in stored}
+    if on_plan is not None:
+        on_plan(list(missing.values()))
+    return executor.run(missing.values(), on_event or (lambda event: None))
+
+
+_ADDRESS = re.compile(r"(ray://)?[^\s/:@]+:\d{1,5}")
+
+
+def check_on(on: object) -> str:
+    """Where trials run, if it is a place that `execute` knows; otherwise an error that lists them."""
+    if isinstance(on, str) and (on in {"local", "ray"} or _ADDRESS.fullmatch(on)):
+        return on
+    raise InputError(
+        "on", on, "'local', 'ray', or the address of a Ray cluster as host:port or ray://host:port"
+    )
+
+
+@dataclass(frozen=True)
+class _Executor:
+    """Where and how trials are run; the fields are the arguments of `execute`."""
+
+    store: Store
+    jobs: int
+    on: str
+    shared_store: bool
+    retries: int
+    fresh: bool
+    cost: Callable[[Trial], float] | None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs < 0:
+            raise InputError("jobs", self.jobs, "a whole number of processes, or 0 to run in this one")
+        if isinstance(self.retries, bool) or not isinstance(self.retries, int) or self.retries < 0:
+            raise InputError("retries", self.retries, "a whole number, 0 or more")
+        if check_on(self.on) == "local" and self.shared_store:
+            raise InputError("shared_store", True, "False, unless the trials run on a Ray cluster")
+
+    def run(self, trials: Iterable[Trial], on_event: Callable[[Event], None]) -> list[Failed]:
+        """Runs all trials and returns those that failed."""
+        failures: list[Failed] = []
+
+        def emit(event: Event) -> None:
+            if isinstance(event, Failed):
+                failures.append(event)
+            elif isinstance(event, Waiting):
+                _log.warning("%s", event)  # on standard error, unless the program has set up logging
+            on_event(event)
+
+        queue = TrialQueue(trials, self.cost, retries=self.retries)
+        if not len(queue):
+            return []
+        self.store.check_writable()
+        options: dict[str, Any] = {"fresh": self.fresh, "emit": emit}
+        if self.on != "local":
+            from recombine.runs.on_ray import run_on_ray
+
+            run_on_ray(
+                queue, self.store, address=self.on, jobs=self.jobs, shared_store=self.shared_store, **options
+            )
+        elif self.jobs == 0:
+            _run_here(queue, self.store, **options)
+        else:
+            run_in_pool(queue, self.store, jobs=self.jobs, **options)
+        return failures
 
 
 def _run_here(queue: TrialQueue, store: Store, *, fresh: bool, emit: Callable[[Event], None]) -> None:
@@ -111,7 +218,7 @@ def _run_here(queue: TrialQueue, store: Store, *, fresh: bool, emit: Callable[[E
         ending = _run_one_here(trial, store, fresh=fresh, emit=emit)
         if ending is None:
             queue.postpone(trial)
-        else:
+        elif isinstance(ending, Finished) or not queue.retry(trial):
             emit(ending)
 
 

@@ -37,26 +37,24 @@ _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.E
 class Lease:
     """The right to run one trial, held until `release` or the end of a `with` block.
 
-    A thread touches the file six times in `stale_after` seconds.
+    The file is touched six times in `stale_after` seconds, by a thread that all leases of this process share.
     """
 
     def __init__(self, path: Path, content: bytes, stale_after: float) -> None:
         self._path, self._content = path, content
-        self._released = threading.Event()
-        interval = stale_after / 6
-        self._thread = threading.Thread(target=self._beat, args=(interval,), name="lease", daemon=True)
-        self._thread.start()
+        self.interval = stale_after / 6
+        self._held = threading.Lock()
+        _HEART.add(self)
 
-    def _beat(self, interval: float) -> None:
-        while not self._released.wait(interval):
-            with suppress(OSError):  # taken over, or a file server that is away for a while
-                os.utime(self._path)
+    def beat(self) -> None:
+        """Touches the file."""
+        with self._held, suppress(OSError):  # taken over, or a file server that is away for a while
+            os.utime(self._path)
 
     def release(self) -> None:
         """Ends the heartbeat and removes the file, unless another process has taken it over meanwhile."""
-        self._released.set()
-        self._thread.join()
-        with suppress(OSError):
+        _HEART.remove(self)
+        with self._held, suppress(OSError):
             if self._path.read_bytes() == self._content:
                 self._path.unlink()
 
@@ -65,6 +63,50 @@ class Lease:
 
     def __exit__(self, *exception: object) -> None:
         self.release()
+
+
+class _Heart:
+    """One thread that touches all leases of this process; it ends when there are none.
+
+    A driver of a cluster holds as many leases as the cluster has cores, which would be as many threads.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._due: dict[Lease, float] = {}
+        self._thread: threading.Thread | None = None
+
+    def add(self, lease: Lease) -> None:
+        with self._changed:
+            self._due[lease] = time.monotonic() + lease.interval
+            if self._thread is None or not self._thread.is_alive():  # not alive: in a forked process
+                thread = threading.Thread(target=self._run, name="leases", daemon=True)
+                thread.start()
+                self._thread = thread
+            self._changed.notify()
+
+    def remove(self, lease: Lease) -> None:
+        with self._changed:
+            self._due.pop(lease, None)
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._due:
+                    self._thread = None
+                    return
+                now = time.monotonic()
+                due = [lease for lease, at in self._due.items() if at <= now]
+                for lease in due:
+                    self._due[lease] = now + lease.interval
+                if not due:
+                    self._changed.wait(min(self._due.values()) - now)
+            for lease in due:
+                lease.beat()
+
+
+_HEART = _Heart()
 
 
 def acquire(path: Path, *, stale_after: float = STALE_AFTER) -> Lease | None:

@@ -133,6 +133,10 @@ class Store:
             )
             warnings.warn(message, StoreWarning, stacklevel=2)
 
+    def keys(self) -> set[str]:
+        """The keys of all results, from one look at the folder."""
+        return {file.stem for file in self._files()}
+
     def count(self) -> int:
         """How many results there are."""
         return len(self._files())

@@ -24,7 +24,7 @@ from typing import Any
 from recombine.errors import StoreError
 from recombine.runs.leased_run import run_under_lease
 from recombine.runs.store import Store
-from recombine.runs.trial import from_json
+from recombine.runs.trial import Trial, canonical_json, from_json
 
 _PROGRESS_INTERVAL = 0.1
 
@@ -46,9 +46,35 @@ def serve(connection: Connection, store_path: str, core: int | None) -> None:
         program = order["program"]
 
 
+def order_for(trial: Trial, *, fresh: bool) -> str:
+    """The order that asks a worker to run a trial."""
+    order = {"trial": canonical_json(trial), "key": trial.key, "program": trial.program, "fresh": fresh}
+    return json.dumps(order)
+
+
 def one_line(error: BaseException) -> str:
     """The kind and message of an exception, without line breaks."""
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def ordered_trial(order: dict[str, Any]) -> Trial:
+    """The trial of an order, if this process would run the same code as the one that sent it."""
+    trial = from_json(order["trial"])
+    if trial.key != order["key"]:
+        raise OtherCodeError("the code was changed while trials were running; run them again")
+    return trial
+
+
+class OtherCodeError(RuntimeError):
+    """The code that a trial would run here is not the code that its key stands for."""
+
+
+def prepare_for(program: str, previous: str | None) -> None:
+    """Frees what the `previous` trial compiled, unless the next one has the same program."""
+    if previous not in {None, program}:
+        from recombine.training.freeing_memory import forget_programs
+
+        forget_programs()
 
 
 def _reply(
@@ -59,10 +85,7 @@ def _reply(
 
     def begin() -> None:
         _send(connection, "started")
-        if program not in {None, order["program"]}:
-            from recombine.training.freeing_memory import forget_programs
-
-            forget_programs()
+        prepare_for(order["program"], program)
 
     def progress(fraction: float) -> None:
         nonlocal last_report
@@ -71,9 +94,7 @@ def _reply(
             _send(connection, "progress", fraction)
 
     try:
-        trial = from_json(order["trial"])
-        if trial.key != order["key"]:
-            raise RuntimeError("the code was changed while trials were running; run them again")
+        trial = ordered_trial(order)
         outcome = run_under_lease(trial, store, fresh=order["fresh"], on_start=begin, progress=progress)
     except StoreError as error:
         return "unstorable", str(error)

@@ -17,9 +17,9 @@ from typing import Any
 from recombine.errors import StoreError
 from recombine.runs.events import Event, ExecutionError, Failed, Finished, Progress, Started, Waiting
 from recombine.runs.store import Store
-from recombine.runs.trial import Trial, canonical_json
+from recombine.runs.trial import Trial
 from recombine.runs.trial_queue import RETRY_SECONDS, TrialQueue
-from recombine.runs.worker import serve
+from recombine.runs.worker import order_for, serve
 
 _log = logging.getLogger(__name__)
 _PATIENCE = 1.0
@@ -45,7 +45,8 @@ def run_in_pool(
             for worker in workers:
                 if not worker.ready or worker.trial is not None:
                     continue
-                trial = queue.take(worker.program)
+                others = {other.program for other in workers if other.program and other is not worker}
+                trial = queue.take(worker.program, others=others)
                 if trial is not None and not worker.give(trial, fresh):
                     queue.postpone(trial)
             for blocked in queue.blocked():
@@ -56,7 +57,7 @@ def run_in_pool(
                     message = worker.listen()
                     if message is None:
                         workers.remove(worker)
-                        _report_death(worker, store, fresh, emit)
+                        _report_death(worker, queue, store, fresh, emit)
                     else:
                         _handle(worker, message, queue, store, emit)
         for worker in workers:
@@ -91,10 +92,9 @@ class _Worker:
 
     def give(self, trial: Trial, fresh: bool) -> bool:
         """Sends a trial; false if the worker, idle until now, turns out to be dead."""
-        order = {"trial": canonical_json(trial), "key": trial.key, "program": trial.program, "fresh": fresh}
         self.trial = trial  # before it is sent: a worker that is interrupted in between has to be ended
         try:
-            self.connection.send_bytes(json.dumps(order).encode())
+            self.connection.send_bytes(order_for(trial, fresh=fresh).encode())
         except OSError:
             self.trial = None
             return False
@@ -143,10 +143,13 @@ def _handle(
         raise StoreError(rest[0])
     else:
         _log.debug("trial %s failed\n%s", trial.key, rest[1])
-        emit(Failed(trial, rest[0]))
+        if not queue.retry(trial):
+            emit(Failed(trial, rest[0]))
 
 
-def _report_death(worker: _Worker, store: Store, fresh: bool, emit: Callable[[Event], None]) -> None:
+def _report_death(
+    worker: _Worker, queue: TrialQueue, store: Store, fresh: bool, emit: Callable[[Event], None]
+) -> None:
     """Clears up after a dead worker and reports its trial; it may have died just after its result was stored."""
     code, trial = worker.bury(), worker.trial
     store.sweep()
@@ -160,7 +163,7 @@ def _report_death(worker: _Worker, store: Store, fresh: bool, emit: Callable[[Ev
     result = None if fresh else store.get(trial)
     if result is not None:
         emit(Finished(result, from_store=False))
-    else:
+    elif not queue.retry(trial):
         emit(Failed(trial, f"its worker process {_how_it_ended(code)}"))
 
 
