@@ -187,9 +187,12 @@ class _Executor:
                 _log.warning("%s", event)  # on standard error, unless the program has set up logging
             on_event(event)
 
-        queue = TrialQueue(trials, self.cost, retries=self.retries)
-        if not len(queue):
+        trials = list(trials)
+        if not trials:
             return []
+        if self.on != "local":
+            _refuse_main(trials)
+        queue = TrialQueue(trials, self.cost, retries=self.retries)
         self.store.check_writable()
         options: dict[str, Any] = {"fresh": self.fresh, "emit": emit}
         if self.on != "local":
@@ -203,6 +206,14 @@ class _Executor:
         else:
             run_in_pool(queue, self.store, jobs=self.jobs, **options)
         return failures
+
+
+def _refuse_main(trials: Iterable[Trial]) -> None:
+    for trial in trials:
+        for part in trial.parts():
+            if part.name.startswith("__main__:"):
+                expected = "a function in a module: workers of a cluster cannot import a script or a notebook"
+                raise InputError("function", part.name, expected)
 
 
 def _run_here(queue: TrialQueue, store: Store, *, fresh: bool, emit: Callable[[Event], None]) -> None:

@@ -1,4 +1,4 @@
-"""Trials on a Ray cluster: the driver's side, the workers' side, and what they agree on. Ray is imported on first use."""
+"""Trials on a Ray cluster: the driver, the workers, and what they agree on. Ray is imported on first use."""
 
 from recombine.runs.on_ray.driver import run_on_ray
 
