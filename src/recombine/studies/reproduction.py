@@ -38,6 +38,7 @@ class Reproduction(Report):
     outcomes: tuple[Outcome, ...]
     seconds: float
     jobs: int
+    on: str = "local"
 
     @property
     def seeds(self) -> list[int]:
@@ -199,7 +200,7 @@ def reproduce(
         evidence = run(to_run, seeds)
         outcomes = [claim.decide(evidence) for claim in asked]
     seconds = time.perf_counter() - started
-    return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, jobs)
+    return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, jobs, on)
 
 
 def _look_until_decided(
