@@ -23,6 +23,7 @@ class SumOfBlocks(eqx.Module):
     blocks: tuple[int, ...] = eqx.field(static=True)
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
+        """The sum of all parts."""
         ends = np.cumsum(self.blocks)[:-1].tolist()
         parts = [net(part) for net, part in zip(self.nets, jnp.split(x, ends, axis=1), strict=True)]
         return sum(parts[1:], start=parts[0])

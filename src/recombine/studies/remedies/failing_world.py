@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from recombine.parts import Part
-from recombine.studies.evidence import Scale
 from recombine.training import Recipe
 
 OutputKind = Literal["images", "labels", "quantities"]
@@ -53,16 +52,6 @@ class FailingWorld:
         """The plain net with other settings."""
         return Part(self.net.name, **(dict(self.net.settings) | settings))
 
-    def shortened(self, steps: int) -> FailingWorld:
-        """The same world with fewer steps."""
-        return replace(self, recipe=replace(self.recipe, steps=steps))
-
 
 LABELS_ARE_NOT_DRAWN = "outputs are labels: there is nothing to render"
 NUMBERS_ARE_NOT_DRAWN = "outputs are numbers: there is nothing to render"
-SMOKE_STEPS = 20
-
-
-def by_scale(scale: Scale, **settings: Any) -> Any:
-    """The setting of a scale."""
-    return settings[scale]

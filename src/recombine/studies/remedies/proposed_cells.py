@@ -46,7 +46,9 @@ def proposed_cells(task: Task) -> Bool[np.ndarray, " cells"]:
 
 def _labels(task: Task) -> Any:
     """The number or class of every cell, if a row per cell has exactly one."""
-    one_row_each = len(task.cell) == task.split.space.n_cells and (task.cell == np.arange(len(task.cell))).all()
+    one_row_each = (
+        len(task.cell) == task.split.space.n_cells and (task.cell == np.arange(len(task.cell))).all()
+    )
     one_number = task.targets.ndim == 1 or task.targets.shape[1:] == (1,)
     if not one_row_each or not one_number:
         return None

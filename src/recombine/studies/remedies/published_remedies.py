@@ -140,7 +140,7 @@ def _small_scale(world: FailingWorld, strength: float) -> Arrangement | str:
     plain = Arrangement.plain(world)
     if world.pretrained:
         return plain.with_net(world.with_net(initial_scale=strength))
-    return plain.with_recipe(initial_scale=strength)
+    return plain.with_recipe(initial_scale=strength * world.recipe.initial_scale)
 
 
 def _squared_error(world: FailingWorld, strength: float) -> Arrangement | str:

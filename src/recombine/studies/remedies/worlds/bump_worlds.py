@@ -19,7 +19,7 @@ SIZE = {"smoke": 8, "quick": 16, "paper": 28}
 HOLE = {"smoke": (3, 5), "quick": (4, 12), "paper": (6, 22)}
 """The first and last level of x and of y that are never combined."""
 WIDTH = {"smoke": 32, "quick": 128, "paper": 256}
-STEPS = {"smoke": 20, "quick": 2000, "paper": 20_000}
+STEPS = {"smoke": 20, "quick": 1500, "paper": 20_000}
 DEPTH = 3
 
 

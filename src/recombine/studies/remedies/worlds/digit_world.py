@@ -19,11 +19,11 @@ PIXELS = 64
 CLASSES = 10
 BLANK = CLASSES
 """The class of an empty frame."""
-SAMPLES = {"smoke": 4, "quick": 40, "paper": 200}
+SAMPLES = {"smoke": 4, "quick": 12, "paper": 200}
 """Training rolls per pair of classes."""
 TEST = {"smoke": 2, "quick": 10, "paper": 40}
 WIDTH = {"smoke": 16, "quick": 128, "paper": 512}
-STEPS = {"smoke": 20, "quick": 2000, "paper": 20_000}
+STEPS = {"smoke": 20, "quick": 1500, "paper": 20_000}
 
 
 def film_world(scale: Scale) -> FailingWorld:

@@ -15,12 +15,12 @@ from recombine.training.losses import cross_entropy
 
 GATES, CONTEXTS = 2, 4
 """Two gates, each of which is in one of four contexts."""
-FEATURES = 6
-ROWS = {"smoke": 20, "quick": 100, "paper": 1000}
+FEATURES = 4
+ROWS = {"smoke": 20, "quick": 200, "paper": 1000}
 """Of every conjunction of contexts."""
 WIDTH = {"smoke": 16, "quick": 128, "paper": 1000}
 STEPS = {"smoke": 20, "quick": 2500, "paper": 20_000}
-UNSEEN = 6
+UNSEEN = 7
 
 
 def gated_world(scale: Scale) -> FailingWorld:
@@ -62,4 +62,6 @@ def gated_rows(*, rows: int, seed: int = 0) -> Task:
     split = Split(space, seen)
     first_half = np.tile(np.repeat([True, False], rows), space.n_cells)
     train = np.flatnonzero(first_half & seen[cell])
-    return Task(split, np.hstack([x, *codes]), (np.asarray(total) > 0).astype(int), "classification", cell, train)
+    return Task(
+        split, np.hstack([x, *codes]), (np.asarray(total) > 0).astype(int), "classification", cell, train
+    )

@@ -28,7 +28,12 @@ SUBSET = 1
 def teacher_world(scale: Scale) -> FailingWorld:
     """A net that knows six rectified units is finetuned on a task with one of them."""
     net = Part(
-        pretrained, width=WIDTH[scale], rows=KNOWN_ROWS[scale], steps=STEPS[scale], initial_scale=1.0, factor=1.0
+        pretrained,
+        width=WIDTH[scale],
+        rows=KNOWN_ROWS[scale],
+        steps=STEPS[scale],
+        initial_scale=1.0,
+        factor=1.0,
     )
     return FailingWorld(
         "teachers",
@@ -69,5 +74,3 @@ def pretrained(
 
 def _teachers() -> Any:
     return relu_teachers((1.0,) * SUBSET, amplitude="1/k", seed=0)
-
-
