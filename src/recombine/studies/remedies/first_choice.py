@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from recombine.intervals import Estimate, rate_interval
-from recombine.report import MISSING, Column, Row, Table, percent
+from recombine.report import Column, Row, Table, percent
+from recombine.report.numbers import MISSING
 from recombine.studies.claim import Claim
 from recombine.studies.evidence import Evidence
 from recombine.studies.measurement import PerSeed

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.report import MISSING, Column, Row, Table, blank_figure, heat_table, look, number
+from recombine.report import Column, Row, Table, blank_figure, heat_table, look, number
+from recombine.report.numbers import MISSING
 from recombine.studies.claim import Claim
 from recombine.studies.evidence import Evidence
 from recombine.studies.measurement import PerSeed
