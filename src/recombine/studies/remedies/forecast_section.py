@@ -74,6 +74,11 @@ def _against_gain(evidence: Evidence) -> PerSeed:
     return PerSeed(rank_correlation([forecast[world]["leak"] for world in names], values))
 
 
+def _median(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else float("nan")
+
+
 def _fill(evidence: Evidence) -> Table:
     forecast = forecasts(evidence.scale)
     rows = []
@@ -81,7 +86,6 @@ def _fill(evidence: Evidence) -> Table:
         if world not in forecast:
             continue
         found, score = forecast[world], fitted_scores(evidence[arm_name(world, NONE.name)])
-        measured = [float(np.nanmedian(v)) if np.isfinite(v).any() else np.nan for v in (score,)]
         rows.append(
             Row(
                 [
@@ -89,8 +93,8 @@ def _fill(evidence: Evidence) -> Table:
                     percent(found["leak"]),
                     percent(found["determined"]),
                     f"{found['proposed']:.0f}",
-                    number(measured[0]),
-                    number(float(np.nanmedian(best_gain(evidence, world)))),
+                    number(_median(score)),
+                    number(_median(best_gain(evidence, world))),
                 ]
             )
         )
