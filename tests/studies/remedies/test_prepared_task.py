@@ -55,6 +55,7 @@ def test_proposed_cells_are_trained_in_one_arm_and_tested_in_none() -> None:
 @pytest.mark.parametrize("name", [n for n, w in WORLDS.items() if isinstance(w.alone, Part)])
 def test_single_factors_add_rows_that_show_no_cell(name: str) -> None:
     world = WORLDS[name]
+    assert isinstance(world.alone, Part)
     plain = prepared_task(task=world.task)
     more = prepared_task(task=world.task, alone=world.alone, repeats=2)
     rows = np.setdiff1d(more.train, plain.train)
