@@ -37,7 +37,7 @@ from recombine.studies.recorded_tables import read_tables
 from recombine.studies.replication import agreement
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.study import Drawing, StudySection
-from recombine.studies.trial_progress import plural
+from recombine.runs.trial_progress import plural
 from recombine.studies.verdict import VERDICTS, VerdictName
 
 TONES: dict[VerdictName, Tone] = {
