@@ -26,8 +26,8 @@ from recombine.errors import InputError
 
 if TYPE_CHECKING:
     from recombine.runs import Trial
-    from recombine.studies import Reproduction, Study
     from recombine.runs.trial_progress import TrialProgress
+    from recombine.studies import Reproduction, Study
 
 
 def demo(
@@ -100,8 +100,8 @@ def reproduce(
     from recombine import studies
     from recombine.report import print_document
     from recombine.runs import Store
-    from recombine.studies.results_page import terminal_document
     from recombine.runs.trial_progress import TrialProgress
+    from recombine.studies.results_page import terminal_document
 
     chosen = _studies(study, together_with={"--claim": claim, "--out": out})
     check_page_path(out)

@@ -78,9 +78,7 @@ class TrialProgress:
             if trial.key not in group.costs:
                 return
             width = max(len(one.label) for one in self._groups)
-            group.line = self._display.line(
-                f"{group.label:<{width}}", plural(len(group.costs), self._unit)
-            )
+            group.line = self._display.line(f"{group.label:<{width}}", plural(len(group.costs), self._unit))
         if group.ended == len(group.costs):
             group.line.finish()
         else:

@@ -66,7 +66,7 @@ class Result:
         setting of a part in a setting; `recipe.penalties.0` is the first of several. Arrays are left out. A
         value whose name is already taken appears as `value.<name>`.
         """
-        settings = dict(settings_of(self.trial))
+        settings = dict(_settings_of(self.trial))
         scalars = {name: array for name, array in self.values.items() if array.ndim == 1}
         rows = []
         for i, seed in enumerate(self.trial.seeds):
@@ -110,8 +110,7 @@ def _frozen(field: str, values: Any) -> np.ndarray:
     return array
 
 
-def settings_of(trial: Trial) -> Iterator[tuple[str, Any]]:
-    """The settings of a trial by their dotted names; see `Result.to_rows`."""
+def _settings_of(trial: Trial) -> Iterator[tuple[str, Any]]:
     for field in ("task", "net", "recipe"):
         value = getattr(trial, field)
         if value is not None:
