@@ -32,6 +32,25 @@ JobsOption = Annotated[
         help="Worker processes, one core each (0: this process). Results do not depend on it.",
     ),
 ]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        help="Worker processes, one core each (default: 2; on a cluster all its cores). Results do not depend on it.",
+    ),
+]
+OnOption = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="PLACE",
+        help="local, ray (the cluster of the environment, else this machine), host:port or ray://host:port.",
+    ),
+]
+SharedStoreOption = Annotated[
+    bool, typer.Option("--shared-store", help="Workers of a cluster write to the store, which they all see.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 ScaleOption = Annotated[
@@ -146,6 +165,13 @@ def progress_lines(*, quiet: bool = False) -> Iterator[Callable[[str, float], No
         yield show
         for line in lines.values():
             line.finish()
+
+
+def workers(jobs: int | None, on: str) -> int:
+    """The number of workers that was asked for, or else what is usual in that place."""
+    if jobs is not None:
+        return jobs
+    return 2 if on == "local" else 0
 
 
 def keeps_results(store: Path | None) -> None:

@@ -38,6 +38,7 @@ class Reproduction(Report):
     outcomes: tuple[Outcome, ...]
     seconds: float
     jobs: int
+    on: str = "local"
 
     @property
     def seeds(self) -> list[int]:
@@ -144,6 +145,8 @@ def reproduce(
     until_decided: bool = False,
     store: Store | None = None,
     jobs: int = 0,
+    on: str = "local",
+    shared_store: bool = False,
     fresh: bool = False,
     on_event: Callable[[Any], None] | None = None,
     on_plan: Callable[[Sequence[Trial]], None] | None = None,
@@ -159,7 +162,7 @@ def reproduce(
     - `everything`: all claims that the scale can decide, except those that run only on request.
     - `seeds`: how many seeds per arm, instead of the number that the study sets.
     - `until_decided`: judge at 7, 12 and 20 seeds; only claims that are still open get more.
-    - `store`, `jobs`, `fresh`, `on_event`: see `recombine.runs.execute`.
+    - `store`, `jobs`, `on`, `shared_store`, `fresh`, `on_event`: see `recombine.runs.execute`.
     - `on_plan`: called with all trials before they run; once per look with `until_decided`.
 
     ```python
@@ -187,7 +190,8 @@ def reproduce(
         arms = {name: plan.trials(seeds=seeds, offset=seed_offset) for name, plan in plans.items()}
         if on_plan is not None:
             on_plan([trial for group in arms.values() for trial in group])
-        options: dict[str, Any] = {"jobs": jobs, "cost": study.cost, "fresh": fresh, "on_event": on_event}
+        options: dict[str, Any] = {"jobs": jobs, "on": on, "shared_store": shared_store}
+        options |= {"cost": study.cost, "fresh": fresh, "on_event": on_event}
         return gather(arms, known_scale, store=store, **options)
 
     if until_decided:
@@ -196,7 +200,7 @@ def reproduce(
         evidence = run(to_run, seeds)
         outcomes = [claim.decide(evidence) for claim in asked]
     seconds = time.perf_counter() - started
-    return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, jobs)
+    return Reproduction(study, known_scale, seed_offset, evidence, tuple(outcomes), seconds, jobs, on)
 
 
 def _look_until_decided(

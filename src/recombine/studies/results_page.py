@@ -64,7 +64,7 @@ def terminal_document(reproduction: Reproduction) -> Document:
     outcomes = reproduction.outcomes
     what = "headline claims" if all(outcome.claim.headline for outcome in outcomes) else "claims"
     run = f"scale {reproduction.scale} · {plural(len(reproduction.seeds), 'seed')}"
-    if reproduction.jobs:
+    if _was_run(reproduction):
         run += f" · {_time(reproduction)}"
     lead = f"{reproduction.study.name} · {what} · {run}"
     return Document(reproduction.study.title, lead, [Section("", [outcomes_table(outcomes)])])
@@ -354,14 +354,21 @@ def _lead(reproduction: Reproduction) -> str:
         if outcomes:
             kinds.append(f"{plural(len(outcomes), f'{kind} claim')}: {words}")
     run = f"scale {reproduction.scale}, {plural(len(reproduction.seeds), 'seed')}"
-    if reproduction.jobs:
+    if _was_run(reproduction):
         run += f", {_time(reproduction)}"
     return f"{reproduction.study.reference}. {'; '.join(kinds)} ({run}). {reproduction.study.sources}".strip()
 
 
+def _was_run(reproduction: Reproduction) -> bool:
+    """Whether trials were run for it in processes; otherwise it was read from the store."""
+    return reproduction.jobs > 0 or reproduction.on != "local"
+
+
 def _time(reproduction: Reproduction) -> str:
-    processes = f"{reproduction.jobs} process{'es' if reproduction.jobs > 1 else ''}"
-    return f"{duration(reproduction.seconds)} on {processes}"
+    where = f"{reproduction.jobs} process{'es' if reproduction.jobs > 1 else ''}"
+    if reproduction.on != "local":
+        where = "a Ray cluster"
+    return f"{duration(reproduction.seconds)} on {where}"
 
 
 def _footer(reproduction: Reproduction) -> dict[str, str]:
@@ -372,7 +379,7 @@ def _footer(reproduction: Reproduction) -> dict[str, str]:
         "Machine": machine(),
         "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
     }
-    return footer | ({"Time": _time(reproduction)} if reproduction.jobs else {})
+    return footer | ({"Time": _time(reproduction)} if _was_run(reproduction) else {})
 
 
 def _draw_all(

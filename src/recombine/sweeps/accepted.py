@@ -7,7 +7,7 @@ import difflib
 import inspect
 import types
 import typing
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -73,7 +73,7 @@ def did_you_mean(name: str, known: Sequence[str], prefix: str = "") -> str:
 
 def accepted(value: Any) -> Accepted:
     """The settings of a part's function, or of a settings object's class."""
-    cls: Hashable = type(value)
+    cls: Any = type(value)
     return _of_function(value.name) if isinstance(value, Part) else _of_class(cls)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def sweep_document(sweep: Sweep) -> Document:
     best = _best_sentence(table)
     if best:
         blocks.append(best)
-    sections = [Section("", blocks)]
+    sections = [Section("", blocks[:1]), Section("", blocks[1:])] if blocks[1:] else [Section("", blocks)]
     reasons = _reasons(table)
     if reasons:
         sections.append(Section("What went wrong", [Bullets(reasons)]))
@@ -81,7 +82,8 @@ def _point_table(table: SweepFrame, values: list[str]) -> Table:
     statuses = table.status()
     shown = range(min(len(statuses), MAX_ROWS))
     problems = any(any(endings(statuses[i]).values()) for i in shown)
-    columns = [Column(path, "left" if _is_text(table, path) else "right") for path in table.swept]
+    names = short_names(table.swept)
+    columns = [Column(names[path], "left" if _is_text(table, path) else "right") for path in table.swept]
     columns += [Column(name, "left", group="median over seeds [interval]") for name in values]
     columns.append(Column("seeds", "right"))
     columns += [Column("problems")] if problems else []
@@ -96,6 +98,29 @@ def _point_table(table: SweepFrame, values: list[str]) -> Table:
             entries.append(", ".join(f"{n} {name}" for name, n in bad.items() if n))
         rows.append(Row(entries))
     return Table(columns, rows)
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """The shortest ends of paths that tell them apart.
+
+    ```python
+    >>> from recombine.sweeps.sweep_document import short_names
+    >>> short_names(["net.width", "recipe.optimiser.learning_rate"])
+    {'net.width': 'width', 'recipe.optimiser.learning_rate': 'learning_rate'}
+    >>> short_names(["net.n", "task.n"])
+    {'net.n': 'net.n', 'task.n': 'task.n'}
+
+    ```
+    """
+    steps = {path: path.split(".") for path in paths}
+    most = max((len(one) for one in steps.values()), default=1)
+    names: dict[str, str] = {}
+    for path, own in steps.items():
+        ends = {n: ".".join(own[-n:]) for n in range(1, most + 1) if not own[-n:][0].isdecimal()}
+        others = [one for other, one in steps.items() if other != path]
+        clear = (end for n, end in ends.items() if not any(".".join(one[-n:]) == end for one in others))
+        names[path] = next(clear, path)
+    return names
 
 
 def setting_text(value: Any) -> str:
@@ -117,7 +142,8 @@ def _best_sentence(table: SweepFrame) -> str:
     if not (whole & np.isfinite(table.by_point(name)).any(axis=1)).any():
         return ""
     point = best_point(table, name, lowest=True, with_failures=False)
-    settings = ", ".join(f"{path} = {setting_text(value)}" for path, value in table.settings(point).items())
+    names = short_names(table.swept)
+    settings = ", ".join(f"{names[path]} {setting_text(value)}" for path, value in table.settings(point).items())
     return f"Lowest {name}: {bracket(point_summary(table, point, [name])[name])} with {settings}"
 
 

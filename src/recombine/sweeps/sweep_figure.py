@@ -10,7 +10,7 @@ from recombine.errors import InputError
 from recombine.report import new_figure, seed_points
 from recombine.report.figures.setting_lines import setting_lines
 from recombine.sweeps.accepted import did_you_mean
-from recombine.sweeps.sweep_document import setting_text
+from recombine.sweeps.sweep_document import setting_text, short_names
 from recombine.sweeps.sweep_frame import SweepFrame
 
 if TYPE_CHECKING:
@@ -36,22 +36,22 @@ def plot_sweep(table: SweepFrame, value: str, x: str | None) -> Figure:
     for i in points:
         found[tuple(at[path][i] for path in others)].setdefault(at[across][i], []).append(i)
     most = max(len(one) for line in found.values() for one in line.values())
-    series = {}
+    names, series = short_names(table.swept), {}
     for line, by_position in found.items():
         values = np.full((most * table.seeds, len(positions)), np.nan)
         for column, position in enumerate(positions):
             here = measured[by_position.get(position, [])].ravel()
             values[: len(here), column] = here
-        series[", ".join(setting_text(one) for one in line)] = values
+        named = [f"{names[path]} {setting_text(one)}" for path, one in zip(others, line, strict=True)]
+        series[", ".join(named)] = values
     figure, panels = new_figure(aspect=0.55)
     setting_lines(
         panels[0, 0],
         positions,
         series,
         setting=across,
-        others=", ".join(others),
         label=value,
-        title=f"{value} by {across}: a point per seed, a line through the medians",
+        title=f"{value} for each {names[across]}: a point per seed, a line through the medians",
     )
     return figure
 

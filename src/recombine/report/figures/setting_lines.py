@@ -24,11 +24,13 @@ from recombine.report.figures.style import (
     text_width,
 )
 
-DECADES = 20.0
+DECADES = 10.0
 """Positive values whose largest is this many times the smallest get a logarithmic axis."""
 MAX_LABELS = 16
 """Lines that are labelled; more labels would not fit next to a panel."""
 MAX_TICKS = 12
+LABEL_WIDTH = 40
+"""Characters of a line's label."""
 
 
 @styled
@@ -38,7 +40,6 @@ def setting_lines(
     series: Mapping[str, Real[np.ndarray, "seeds positions"]],
     *,
     setting: str = "",
-    others: str = "",
     title: str = "",
     label: str = "",
 ) -> None:
@@ -49,7 +50,7 @@ def setting_lines(
     - `positions`: values of the setting. Numbers are placed by size, logarithmically where they span decades;
         anything else, and decades together with 0, side by side.
     - `series`: `(seeds, positions)` values by label; NaN where nothing was measured.
-    - `setting`: what the positions are. `others`: what the labels of the series are.
+    - `setting`: what the positions are.
     - `label`: what the values are.
 
     ```python
@@ -89,7 +90,7 @@ def setting_lines(
             points.ravel(), values.ravel(), "o", color=inks[key], markersize=3.2, markeredgewidth=0, alpha=0.6
         )
         last = middle[measured][-1] if measured.any() else math.nan
-        ends.append(EndLabel(short_label(key, AXIS_WIDTH), float(last), inks[key]))
+        ends.append(EndLabel(short_label(key, LABEL_WIDTH), float(last), inks[key]))
     _ticks(ax, places, names)
     if ax.get_yscale() == "log":
         log_ticks(ax.yaxis)
@@ -97,10 +98,8 @@ def setting_lines(
     ax.set_ylabel(label)
     if 1 < len(series) <= MAX_LABELS:
         end_labels(ax, ends)
-        if others:
-            title = f"{title}; labels: {others}" if title else f"labels: {others}"
     elif len(series) > 1:
-        title = f"{title}; {len(series)} lines, for values of {others or 'other settings'}"
+        title = f"{title} ({len(series)} lines)"
     sentence(ax, title)
 
 

@@ -96,7 +96,8 @@ class Cluster:
     def capacity(self) -> int:
         """How many cores the living nodes have."""
         now = time.monotonic()
-        if now - self._counted > COUNT_SECONDS:
+        # Asking a head that does not answer would block for a minute.
+        if now - self._counted > COUNT_SECONDS and self._answers():
             self._counted = now
             self._capacity = int(self._ray.cluster_resources().get("CPU", 0))
         return self._capacity
