@@ -7,8 +7,10 @@ trials are made of, and leaves all else to it.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cache
 from json.encoder import encode_basestring_ascii as quoted
+from operator import attrgetter
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -54,24 +56,27 @@ def write(value: Any, names: set[str]) -> str:
         return f'{{"call":{quoted(value.name)},"with":{{{",".join(items)}}}}}'
     if kind is FunctionType:
         return write(Part(value), names)
-    name, fields = _class_plan(kind)
+    name, values_of, fields = _class_plan(kind)
     name = public_name(name)
     names.add(name)
     texts = []
-    for field in fields:
-        item = getattr(value, field.name)
-        if item is field.default:  # most fields of a recipe
-            texts.append(field.text)
-            names.update(field.names)
-        else:
-            texts.append(field.label + write(item, names))
+    for item, (label, default, text, default_names) in zip(values_of(value), fields, strict=True):
+        if item is not default:
+            text = label + write(item, names)
+        elif default_names:
+            names.update(default_names)
+        texts.append(text)
     return f'{{"class":{quoted(name)},"fields":{{{",".join(texts)}}}}}'
 
 
 class _Field(NamedTuple):
-    """A field of a class of settings: its label in JSON, and the text of its default, label included."""
+    """A field of a class of settings.
 
-    name: str
+    - `label`: its name in JSON, with a colon.
+    - `text`: the label and the default; most fields of a recipe have their defaults.
+    - `names`: those of the parts and classes in the default.
+    """
+
     label: str
     default: object
     text: str
@@ -79,26 +84,27 @@ class _Field(NamedTuple):
 
 
 @cache
-def _class_plan(kind: type) -> tuple[str, tuple[_Field, ...]]:
-    """The full name of a class of settings, and its fields in alphabetical order."""
+def _class_plan(kind: type) -> tuple[str, Callable[[Any], tuple[Any, ...]], tuple[_Field, ...]]:
+    """The full name of a class of settings, a function that reads its fields, and these, in alphabetical order."""
     is_ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
     if not is_ours or not dataclasses.is_dataclass(kind):
         raise UnusualValueError
     fields = sorted(dataclasses.fields(kind), key=lambda field: field.name)
     is_frozen = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    if not is_frozen or not all(field.init for field in fields):
-        raise UnusualValueError
-    return f"{kind.__module__}:{kind.__qualname__}", tuple(_field_plan(field) for field in fields)
+    if not is_frozen or len(fields) < 2 or not all(field.init for field in fields):
+        raise UnusualValueError  # of one field, attrgetter would not return a tuple
+    values_of = attrgetter(*(field.name for field in fields))
+    return f"{kind.__module__}:{kind.__qualname__}", values_of, tuple(map(_field_plan, fields))
 
 
 def _field_plan(field: dataclasses.Field[Any]) -> _Field:
-    label = f"{quoted(field.name)}:"
-    # Texts of other defaults would have to follow a change of public names.
-    if field.default != () and not isinstance(field.default, bool | int | float | str | Part | None):
-        return _Field(field.name, label, _NO_DEFAULT, "", frozenset())
-    names: set[str] = set()
-    text = label + write(field.default, names)
-    return _Field(field.name, label, field.default, text, frozenset(names))
+    label, names = f"{quoted(field.name)}:", set[str]()
+    try:
+        return _Field(label, field.default, label + write(field.default, names), frozenset(names))
+    except UnusualValueError:  # also a field without a default
+        return _Field(label, object(), "", frozenset())
 
 
-_NO_DEFAULT = object()
+def forget() -> None:
+    """Forgets all that was computed; for tests that change files."""
+    _class_plan.cache_clear()

@@ -34,6 +34,7 @@ from pathlib import Path
 
 from recombine.errors import InputError
 from recombine.parts import Part
+from recombine.runs import canonical_text
 from recombine.runs.code_scan import CodeScan, scan, scan_text
 from recombine.source_imports import SourceFile, find_source, resolve
 
@@ -60,7 +61,7 @@ def code_fingerprint(parts: Iterable[Part], *, trains: bool = True) -> str:
 
 def fingerprint_of(names: frozenset[str], *, trains: bool) -> str:
     """The fingerprint of the parts with these names."""
-    if any(name.startswith("__main__:") for name in names):
+    if _names_main(names):
         return _fingerprint(names, trains)  # in a notebook, a function may change at any time
     return _remembered_fingerprint(names, trains)
 
@@ -75,6 +76,11 @@ def _fingerprint(names: frozenset[str], trains: bool) -> str:
 
 
 _remembered_fingerprint = cache(_fingerprint)
+
+
+@cache
+def _names_main(names: frozenset[str]) -> bool:
+    return any(name.startswith("__main__:") for name in names)
 
 
 def closure(module: str, name: str | None = None) -> frozenset[str]:
@@ -93,6 +99,7 @@ def closure(module: str, name: str | None = None) -> frozenset[str]:
 
 def forget() -> None:
     """Forgets all that was computed; for tests that change files."""
+    canonical_text.forget()
     for function in (
         _remembered_fingerprint,
         _compiler,
