@@ -136,7 +136,7 @@ def from_json(text: str) -> Trial:
         names = {field.name for field in dataclasses.fields(Trial)}
         if not isinstance(data, dict) or set(data) != names:
             raise ValueError(f"its fields should be {', '.join(sorted(names))}")
-        return Trial(**{name: _decode(value) for name, value in data.items()})
+        return Trial(**{name: decode_value(value) for name, value in data.items()})
     except InputError:
         raise
     except (ValueError, TypeError, KeyError) as error:
@@ -181,15 +181,16 @@ def _encode(value: Any, field: str) -> Any:
     return 0.0 if isinstance(value, float) and value == 0 else value
 
 
-def _decode(value: Any) -> Any:
+def decode_value(value: Any) -> Any:
+    """One field of a trial, from its JSON value."""
     if isinstance(value, Mapping) and "class" in value:
         cls = Part(_inside_package(value["class"])).function
         _check_settings_class(cls, value["class"])
-        return cls(**{name: _decode(item) for name, item in value["fields"].items()})
+        return cls(**{name: decode_value(item) for name, item in value["fields"].items()})
     if isinstance(value, Mapping):
-        return Part(value["call"], **{name: _decode(item) for name, item in value["with"].items()})
+        return Part(value["call"], **{name: decode_value(item) for name, item in value["with"].items()})
     if isinstance(value, list):
-        return tuple(_decode(item) for item in value)
+        return tuple(decode_value(item) for item in value)
     return value
 
 
