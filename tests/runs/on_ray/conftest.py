@@ -2,40 +2,64 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from recombine.runs.on_ray.cluster import QUIET
-
 HERE = Path(__file__).parent
-FAST_HEARTBEATS = {  # a dead node is noticed in two seconds instead of thirty
-    "health_check_initial_delay_ms": 500,
-    "health_check_period_ms": 500,
-    "health_check_timeout_ms": 500,
-    "health_check_failure_threshold": 3,
-}
 
 
-def start_cluster(**head):
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
-    from ray.cluster_utils import Cluster
+class RunningCluster:
+    """A cluster that `run_cluster.py` has started: `address`, `client_address`, and commands."""
 
-    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": FAST_HEARTBEATS} | head
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    cluster.add_node(num_cpus=1)
-    return cluster
+    def __init__(self, process):
+        self._process = process
+        self.address, self.client_address = process.stdout.readline().split()
+
+    def tell(self, command):
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == "done\n"
+
+
+@contextmanager
+def running_cluster():
+    process = subprocess.Popen(
+        [sys.executable, str(HERE / "run_cluster.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield RunningCluster(process)
+        process.stdin.close()
+        process.wait(timeout=30)
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # all of it has ended
+        process.wait()
+        process.stdout.close()
 
 
 @pytest.fixture(scope="session")
 def cluster():
-    started = start_cluster()
-    yield started
-    started.shutdown()
+    with running_cluster() as started:
+        yield started
+
+
+@pytest.fixture
+def mortal_cluster():
+    """One for a single test, which may kill its head."""
+    with running_cluster() as started:
+        yield started
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -71,10 +69,10 @@ def test_a_killed_worker_loses_nothing(cluster, drive, outcome, log):
 
 
 def test_a_dying_node_loses_nothing(cluster, drive, outcome, log):
-    node = cluster.add_node(num_cpus=1)
+    cluster.tell("add node")
     driver = drive(cluster.address, "logged", count=3, free=0)
     log.wait_for("begin", 3)  # one on every node
-    cluster.remove_node(node, allow_graceful=False)
+    cluster.tell("kill node")
     log.wait_for("begin", 3)
     log.open_gate()
     found = outcome(driver)
@@ -126,36 +124,22 @@ def test_an_address_where_nobody_listens(drive, outcome, address):
     assert error.startswith(f"InputError: on: got '{address}'")
 
 
-def test_when_the_head_dies_the_driver_says_so_and_another_run_continues(drive, outcome, tmp_path, log):
-    script = """
-import sys, time
-from conftest import start_cluster
-cluster = start_cluster()
-print(cluster.address, flush=True)
-sys.stdin.readline()
-cluster.head_node.kill_gcs_server(check_alive=False)
-time.sleep(600)
-"""
-    head = subprocess.Popen(
-        [sys.executable, "-c", script],
-        cwd=Path(__file__).parent,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        address = head.stdout.readline().strip()
-        driver = drive(address, "logged", count=4, free=2)
-        log.wait_for("end", 2)
-        log.wait_for("begin", 4)
-        wait_until(lambda: Store(tmp_path / "store").count() == 2)
-        head.stdin.write("die\n")
-        head.stdin.flush()
-        found = outcome(driver)
-    finally:
-        os.killpg(head.pid, signal.SIGKILL)
-        head.communicate()
+def test_a_laptop_drives_the_cluster_through_its_client_server(cluster, drive, outcome, tmp_path):
+    found = outcome(drive(cluster.client_address, "logged", count=3, free=3))
+    assert (len(found["finished"]), found["failed"]) == (3, {})
+    assert Store(tmp_path / "store").count() == 3
+
+
+def test_when_the_head_dies_the_driver_says_so_and_another_run_continues(
+    mortal_cluster, drive, outcome, tmp_path, log
+):
+    address = mortal_cluster.address
+    driver = drive(address, "logged", count=4, free=2)
+    log.wait_for("end", 2)
+    log.wait_for("begin", 4)
+    wait_until(lambda: Store(tmp_path / "store").count() == 2)
+    mortal_cluster.tell("kill head")
+    found = outcome(driver)
     assert found["error"].startswith(f"ExecutionError: the Ray cluster at {address} does not answer any more")
     wait_until(lambda: all(is_gone(pid) for pid in log.pids()))
     log.open_gate()
