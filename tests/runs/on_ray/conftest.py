@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -41,10 +41,8 @@ def running_cluster():
         process.stdin.close()
         process.wait(timeout=30)
     finally:
-        try:
+        with suppress(ProcessLookupError):  # all of it may have ended
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # all of it has ended
         process.wait()
         process.stdout.close()
 
