@@ -14,6 +14,7 @@
     python -m benchmarks reuse-speed      that report on 5000 inputs and 20 layers of 2048 units: time and memory
     python -m benchmarks diagonal         diagonal networks: steps vs PyTorch, dual programme, curves of the theory
     python -m benchmarks gated            gated networks: steps vs PyTorch, programmes at size, the bias report
+    python -m benchmarks cluster          Ray clusters of 1, 2 and 4 nodes on this machine (needs [ray]), 12 minutes
 
 Training steps run on one thread, pinned to one core, and are measured in CPU time.
 """
@@ -54,6 +55,7 @@ def main() -> None:
             "reuse-speed",
             "diagonal",
             "gated",
+            "cluster",
         ],
         default="training",
     )
@@ -142,6 +144,10 @@ def main() -> None:
         from benchmarks.reuse_speed import at_scale as reuse_at_scale
 
         rows = reuse_at_scale()
+    elif options.what == "cluster":
+        from benchmarks.cluster import efficiency
+
+        rows = efficiency()
     elif options.what == "diagonal":
         use_one_core()
         from benchmarks.diagonal import rows as diagonal_rows
