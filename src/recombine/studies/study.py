@@ -26,6 +26,7 @@ STUDIES = {
     "interaction-asymmetry": "recombine.studies.interaction_asymmetry",
     "feature-reuse": "recombine.studies.feature_reuse",
     "gated-linear": "recombine.studies.gated_linear",
+    "remedies": "recombine.studies.remedies",
 }
 """The studies by name, with the module that defines each. A module is imported when its study is loaded."""
 
