@@ -59,6 +59,10 @@ HOW_VERDICTS_ARE_REACHED = (
 )
 
 
+MAX_SHOWN_SUPPORTS = 24
+"""More numbers than this would not be read; they have a table or a figure of their own."""
+
+
 def terminal_document(reproduction: Reproduction) -> Document:
     """The claims that were asked for, with how they were run and what came out."""
     outcomes = reproduction.outcomes
@@ -67,7 +71,11 @@ def terminal_document(reproduction: Reproduction) -> Document:
     if _was_run(reproduction):
         run += f" · {_time(reproduction)}"
     lead = f"{reproduction.study.name} · {what} · {run}"
-    return Document(reproduction.study.title, lead, [Section("", [outcomes_table(outcomes)])])
+    return Document(
+        reproduction.study.title,
+        lead,
+        [Section("", [outcomes_table(outcomes, heading=reproduction.study.says)])],
+    )
 
 
 def results_document(
@@ -98,14 +106,13 @@ def results_document(
     if recorded is not None and figures:
         pictures |= _recorded_pictures(study.drawings, recorded, drawn=pictures)
     tables = filled_tables(reproduction, recorded)
-    sections = [Section("", [outcomes_table(headlines, others=others), HOW_VERDICTS_ARE_REACHED])]
+    headline_table = outcomes_table(headlines, others=others, heading=study.says)
+    sections = [Section("", [headline_table, HOW_VERDICTS_ARE_REACHED])]
     if study.main_figure in pictures:
         sections.append(Section("The message in one figure", [pictures.pop(study.main_figure)], where="page"))
     lessons = _lessons(reproduction)
     if lessons:
-        sections.append(
-            Section("What we learned that the paper does not say", [Bullets(lessons)], where="page")
-        )
+        sections.append(Section(study.teaches, [Bullets(lessons)], where="page"))
     for section in study.sections:
         blocks = _section_blocks(section, reproduction, others, tables, pictures)
         if blocks:
@@ -275,7 +282,11 @@ def _account(outcome: Outcome) -> str:
     if claim.reduced and outcome.scale != "paper":
         parts.append(f"Reduced size: {claim.reduced}.")
     supports = [f"{name} {bracket(found)}" for name, found in outcome.supporting_estimates().items()]
-    if supports:
+    if len(supports) > MAX_SHOWN_SUPPORTS:
+        parts.append(
+            f"Also measured: {len(supports)} numbers, which are in the file with the numbers per seed."
+        )
+    elif supports:
         parts.append(f"Also measured: {'; '.join(supports)}.")
     if verdict.excluded:
         left_out = "; ".join(f"{count} ({reason})" for reason, count in verdict.excluded)
@@ -417,7 +428,7 @@ def overview_document(runs: Sequence[tuple[Reproduction, Sequence[Reproduction]]
     for reproduction, others in runs:
         headlines = [outcome for outcome in reproduction.outcomes if outcome.claim.headline]
         link = f"{reproduction.study.reference}. Full page: `{reproduction.study.name}.md`."
-        table = outcomes_table(headlines, others=others)
+        table = outcomes_table(headlines, others=others, heading=reproduction.study.says)
         sections.append(Section(reproduction.study.name, [link, table]))
     title = "The papers' headline claims, and what we measured"
     return Document(title, HOW_VERDICTS_ARE_REACHED, sections, _footer(runs[0][0]))

@@ -101,6 +101,7 @@ class Study:
     - `learned`: what the reproduction shows that the paper does not say, negative and surprising results first.
     - `cost`: a rough number of seconds for a trial, used for scheduling and for the progress bar.
     - `sources`: one sentence that explains the words used in the claims' sources.
+    - `says`, `teaches`: the headings of its statements and of what was learned; others for a study of our own.
     """
 
     name: str
@@ -112,6 +113,8 @@ class Study:
     learned: tuple[Lesson, ...]
     cost: Callable[[Trial], float]
     sources: str = ""
+    says: str = "the paper says"
+    teaches: str = "What we learned that the paper does not say"
 
     def __post_init__(self) -> None:
         ids = [claim.id for claim in self.claims]

@@ -16,7 +16,7 @@ from recombine.studies.remedies.matrix import entry, gains
 from recombine.studies.remedies.published_remedies import REMEDIES
 from recombine.studies.remedies.sweep_arms import WORLDS, all_arms, arm_name
 from recombine.studies.remedies.track_record import track_record
-from recombine.studies.remedies.tuning import SEEDS, candidates
+from recombine.studies.remedies.tuning import SEEDS, candidates, strength_to_use
 from recombine.studies.remedies.worlds import worlds
 
 
@@ -95,6 +95,24 @@ def test_tuning_uses_other_seeds_and_holds_out_seen_cells() -> None:
                 tuned += 1
     assert tuned > 100
     assert min(SEEDS) >= 5000
+
+
+@pytest.mark.parametrize(
+    ("errors", "strength"),
+    [
+        ({1.0: [0.1, 0.1, 0.1], 2.0: [0.2, 0.2, 0.2]}, 1.0),
+        ({1.0: [0.2, 0.2, 0.2], 2.0: [0.1, 0.1, 0.1]}, 2.0),
+        ({1.0: [0.1, 0.1, 0.1], 2.0: [0.1, 0.1, 0.1]}, 2.0),  # among equals the strongest
+        # Worse by 0.01 on average, with a standard error of 0.015; then of 0.
+        ({1.0: [0.1, 0.1, 0.1, 0.1], 2.0: [0.14, 0.12, 0.08, 0.1]}, 2.0),
+        ({1.0: [0.1, 0.1, 0.1, 0.1], 2.0: [0.11, 0.11, 0.11, 0.11]}, 1.0),
+        ({1.0: [0.2, 0.2], 2.0: [0.1, float("nan")]}, 1.0),  # diverged
+    ],
+)
+def test_the_strongest_setting_within_a_standard_error_is_chosen(
+    errors: dict[float, list[float]], strength: float
+) -> None:
+    assert strength_to_use(errors) == strength
 
 
 def test_the_track_record_counts_worlds() -> None:

@@ -20,6 +20,7 @@ from recombine.auditing.remedies.measurement import (
     informative_cells,
 )
 from recombine.auditing.remedies.remedy import Remedy, on_log_scale
+from recombine.auditing.remedies.track_record import OutputKind, track_record
 from recombine.auditing.split_forecast import SplitForecast
 from recombine.auditing.thresholds import NOTHING_KNOWN
 
@@ -48,14 +49,26 @@ def suggest(
         *_for_structure(evidence, findings),
     ):
         suggested.setdefault(one.id, one)
-    measured = [_measured(evidence, one) for one in suggested.values()]
+    kind = _output_kind(outputs)
+    measured = [
+        _measured(evidence, replace(one, record=track_record(one.id, kind))) for one in suggested.values()
+    ]
     if evidence.cells.measured.outputs.measure.name == "log":
         measured = [on_log_scale(one, evidence.run.framework) for one in measured]
-    # What was measured and does not help is not offered. What helps for sure comes first.
+    # What was measured and does not help is not offered. What helps for sure comes first, then what helped elsewhere.
     sure = [one for one in measured if one.surely_helps]
     sure.sort(key=lambda one: -one.gain.value if one.gain is not None else 0.0)
     rest = [one.unsure() for one in measured if not one.surely_helps and not one.does_not_help]
+    rest.sort(key=lambda one: -one.record.median_gain if one.record is not None else 0.0)
     return [*sure, *rest, *([] if sure else _for_nothing_known(evidence))]
+
+
+def _output_kind(outputs: Outputs | None) -> OutputKind:
+    if outputs is None:
+        return "quantities"
+    if outputs.kind == "classification":
+        return "labels"
+    return "images" if len(outputs.shape) >= 2 else "quantities"
 
 
 def _measured(evidence: AuditEvidence, remedy: Remedy) -> Remedy:

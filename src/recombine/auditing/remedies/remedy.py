@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import Any
 
 from recombine.auditing.remedies.measurement import Gain
+from recombine.auditing.remedies.track_record import TrackRecord
 from recombine.intervals import Estimate
 from recombine.report import percent, plain_number
 
@@ -24,6 +25,7 @@ class Remedy:
         measured; `random_gain`: for cells to add, the share for as many random cells.
     - `refit`: the simple model that it recommends, by its name in `AuditReport.refits`; `cells`: the cells that it adds
         to training.
+    - `record`: how often it helped in the study `remedies`; `None` if it was not tried there.
     """
 
     id: str
@@ -35,12 +37,14 @@ class Remedy:
     random_gain: float = float("nan")
     refit: str = ""
     cells: tuple[dict[str, Any], ...] = ()
+    record: TrackRecord | None = None
 
     @property
     def promise(self) -> str:
-        """What it is worth, in a few words."""
+        """What it is worth, in a few words: for this model if that was measured, else in the study `remedies`."""
         if self.gain is None:
-            return self.measured or "not measured here"
+            here = self.measured or "not measured here"
+            return here if self.record is None else f"{here}; {self.record}"
         low, high = (percent(end) for end in self.gain.pair)
         chance = "" if self.random_gain != self.random_gain else f"; random cells {percent(self.random_gain)}"
         whose = "error of a simple model that predicts like yours" if self.cells else "error"
@@ -84,6 +88,7 @@ class Remedy:
             "random_gain": plain_number(self.random_gain),
             "refit": self.refit or None,
             "cells": [dict(cell) for cell in self.cells],
+            "record": None if self.record is None else self.record.to_dict(),
         }
 
 

@@ -12,10 +12,12 @@ STUDY = Study(
     main_figure="matrix",
     learned=(),
     cost=cost,
+    says="statement",
+    teaches="What the matrix teaches",
     sources=(
         "Sources: every statement is ours, and so are the worlds' sizes. Nets of a world have the same number of steps "
         "and the same batch size with every remedy. The strength of each remedy was chosen by the error on held-out "
-        "seen cells, with other seeds (`python -m recombine.studies.remedies.tuning`)."
+        "seen cells, with other seeds (`python -m recombine.studies.remedies tune`)."
     ),
 )
 

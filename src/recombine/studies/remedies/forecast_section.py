@@ -8,11 +8,18 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from recombine.report import Column, Row, Table, number, percent
+from recombine.report.numbers import bracket
 from recombine.studies.claim import Claim
 from recombine.studies.evidence import Evidence, Scale
 from recombine.studies.measurement import PerSeed
 from recombine.studies.quantity import difference
-from recombine.studies.remedies.matrix import fitted_scores, gains, measured_remedies, measured_worlds
+from recombine.studies.remedies.matrix import (
+    entry,
+    fitted_scores,
+    gains,
+    measured_remedies,
+    measured_worlds,
+)
 from recombine.studies.remedies.matrix_section import REST
 from recombine.studies.remedies.prepared_task import has_cells
 from recombine.studies.remedies.proposed_cells import advice_on, proposed_cells
@@ -24,7 +31,9 @@ from recombine.studies.study import StudySection, Tabulation
 
 @lru_cache(maxsize=3)
 def forecasts(scale: Scale) -> dict[str, dict[str, float]]:
-    """By world with cells: the leak that `advise` forecasts, the share of cells determined, and cells proposed."""
+    """By world with cells: the leak that `advise` forecasts, the share of cells that training determines, how many
+    cells it proposes, and whether it recommends the squared loss (NaN if it says nothing).
+    """
     found = {}
     for world in worlds(scale):
         task = world.task(seed=0)
@@ -37,7 +46,22 @@ def forecasts(scale: Scale) -> dict[str, dict[str, float]]:
             "leak": 1 - kept,
             "determined": float(determined.mean()),
             "proposed": float(proposed_cells(task).sum()),
+            "squared": float("nan") if advice.losses is None else float(advice.losses.squared_helps),
         }
+    return found
+
+
+def direct_forecasts(scale: Scale) -> dict[tuple[str, str], bool]:
+    """By world and remedy: whether `advise` says that the remedy helps there, where it says so of this remedy.
+
+    It proposes cells only if these help. Of the squared loss it says so where a cell has one label.
+    """
+    found: dict[tuple[str, str], bool] = {}
+    for world, forecast in forecasts(scale).items():
+        if forecast["proposed"]:
+            found[world, "fewest additions"] = True
+        if np.isfinite(forecast["squared"]):
+            found[world, "squared error"] = bool(forecast["squared"])
     return found
 
 
@@ -107,6 +131,35 @@ def _fill(evidence: Evidence) -> Table:
     return Table([Column("world"), *(Column(name, "right") for name in headings)], rows, caption=caption)
 
 
+def _fill_direct(evidence: Evidence) -> Table:
+    rows, right = [], []
+    for (world, remedy), promised in direct_forecasts(evidence.scale).items():
+        found = entry(evidence, world, remedy)
+        if found.change is None:
+            continue
+        right.append((found.mark == "helps") == promised)
+        rows.append(
+            Row(
+                [
+                    world,
+                    remedy,
+                    "helps" if promised else "does not help",
+                    found.mark,
+                    bracket(found.change.scaled(-1.0)),
+                ]
+            )
+        )
+    caption = f"{sum(right)} of {len(right)} direct forecasts came true. Gain: plain net's score minus the remedy's."
+    columns = [
+        Column("world"),
+        Column("remedy"),
+        Column("forecast"),
+        Column("measured"),
+        Column("gain", "right"),
+    ]
+    return Table(columns, rows, caption=caption)
+
+
 SECTION = StudySection(
     "Does advise predict where remedies help?",
     arms=lambda scale: {},
@@ -135,5 +188,8 @@ SECTION = StudySection(
             reduced="small worlds and nets",
         ),
     ),
-    tabulations=(Tabulation("Forecasts of advise and what was measured", SMOKE_ARMS, _fill),),
+    tabulations=(
+        Tabulation("Forecasts of advise and what was measured", SMOKE_ARMS, _fill),
+        Tabulation("What advise says of single remedies, and what they did", SMOKE_ARMS, _fill_direct),
+    ),
 )

@@ -17,6 +17,7 @@ from recombine.studies.remedies.matrix import (
     REMEDY_NAMES,
     MatrixEntry,
     fitted_scores,
+    gains,
     matrix,
     mean_gain,
     measured_remedies,
@@ -90,7 +91,9 @@ def _at_home(evidence: Evidence) -> PerSeed:
     pairs = _pairs(evidence)
     home = [(w, r) for w, r in pairs if PAPER_OF[r] == HOME[w]]
     away = [pair for pair in pairs if pair not in home]
-    return _contrast_of(evidence, home, away, ("worlds of the remedy's paper", "other worlds"))
+    made = _contrast_of(evidence, home, away, ("worlds of the remedy's paper", "other worlds"))
+    every = {f"gain, {world}: {remedy}": gains(evidence, world, remedy) for world, remedy in pairs}
+    return PerSeed(made.values, supports={**made.supports, **every})
 
 
 AT_HOME = Claim(

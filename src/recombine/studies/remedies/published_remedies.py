@@ -35,7 +35,7 @@ class PublishedRemedy:
     **Arguments:**
 
     - `apply`: from a world and a strength to the arm, or to the reason why there is none.
-    - `strengths`: the grid that tuning chooses from; a single number if there is nothing to choose.
+    - `strengths`: the grid that tuning chooses from, weakest first; a single number if there is nothing to choose.
     - `meaning`: what a strength is.
     - `paper`: the study that proposes it; `changes`: what it acts on.
     """
@@ -165,7 +165,7 @@ REMEDIES = (
     PublishedRemedy(
         "forced rendering",
         _forced_rendering,
-        strengths=(0.01, 0.1, 1.0),
+        strengths=(0.1, 1.0, 10.0),
         meaning=WEIGHT + " (entropy; flatness a tenth of it)",
         paper="forced-rendering",
         changes="net",
@@ -230,7 +230,7 @@ REMEDIES = (
     PublishedRemedy(
         "rescaling",
         _rescaling,
-        strengths=(0.5, 0.25, 0.1),
+        strengths=(0.3, 0.1, 0.03),
         meaning="factor on all pretrained weights",
         paper="feature-reuse",
         changes="training",

@@ -11,7 +11,7 @@ from recombine.studies.remedies.published_remedies import NONE, REMEDIES
 from recombine.studies.remedies.tuning import chosen_strength
 from recombine.studies.remedies.worlds import worlds
 
-SEEDS = {"smoke": 1, "quick": 6, "paper": 10}
+SEEDS = {"smoke": 1, "quick": 10, "paper": 10}
 SMOKE_WORLDS = ("context dependence", "gated contexts")
 SMOKE_REMEDIES = (NONE.name, "squared error", "small initial scale")
 WORLDS = tuple(world.name for world in worlds("quick"))

@@ -6,55 +6,48 @@ from typing import Any
 
 import numpy as np
 
+from recombine.runs import Store
 from recombine.studies.evidence import Evidence
 from recombine.studies.remedies.first_choice import median_gains
 from recombine.studies.remedies.matrix import REMEDY_NAMES, entry, measured_remedies, measured_worlds
 from recombine.studies.remedies.sweep_arms import KINDS
+from recombine.studies.reproduction import reproduce
 
 AUDIT_REMEDIES = {
-    "single factors": "single_factors",
-    "forced rendering": "forced_rendering",
-    "weighted activity": "weighted_activity",
-    "compositional contrast": "compositional_contrast",
-    "rescaling": "rescale_weights",
-    "squared error": "squared_loss",
-    "fewest additions": "add_cells",
+    "single factors": ("single_factors",),
+    "forced rendering": ("forced_rendering",),
+    "weighted activity": ("weighted_activity",),
+    "compositional contrast": ("compositional_contrast",),
+    "rescaling": ("rescale_weights",),
+    "squared error": ("squared_loss",),
+    "fewest additions": ("add_cells", "flip_cells"),
 }
-"""The remedies that an audit suggests, by their name here."""
+"""The ids of the remedies that an audit suggests, by their name here."""
 
 
 def track_record(evidence: Evidence) -> dict[str, dict[str, dict[str, Any]]]:
-    """By audit remedy and kind of output (and `all`): worlds where it helped, harmed, was tried; the median gain."""
+    """By id and kind of output (and `all`): worlds where it was tried, helped, harmed; the median gain over them."""
     known = median_gains(evidence)
     record: dict[str, dict[str, dict[str, Any]]] = {}
     for remedy in REMEDY_NAMES:
-        if remedy not in AUDIT_REMEDIES:
-            continue
         tried = [w for w in measured_worlds(evidence) if remedy in measured_remedies(evidence, w)]
         groups = {"all": tried}
         for world in tried:
             groups.setdefault(KINDS[world], []).append(world)
-        record[AUDIT_REMEDIES[remedy]] = {
+        counted = {
             kind: {
+                "worlds": len(names),
                 "helped": sum(entry(evidence, w, remedy).mark == "helps" for w in names),
                 "harmed": sum(entry(evidence, w, remedy).mark == "harms" for w in names),
-                "worlds": len(names),
                 "median_gain": round(float(np.median([known[w, remedy] for w in names])), 3),
             }
             for kind, names in groups.items()
             if names
         }
+        record |= dict.fromkeys(AUDIT_REMEDIES.get(remedy, ()), counted)
     return record
 
 
-def sentence(found: dict[str, Any]) -> str:
-    """The record in a few words.
-
-    ```python
-    >>> from recombine.studies.remedies.track_record import sentence
-    >>> sentence({"helped": 5, "harmed": 0, "worlds": 8, "median_gain": 0.4})
-    'helped in 5 of 8 worlds, median gain 0.4'
-
-    ```
-    """
-    return f"helped in {found['helped']} of {found['worlds']} worlds, median gain {found['median_gain']:g}"
+def measured_record(store: Store, *, jobs: int) -> dict[str, dict[str, dict[str, Any]]]:
+    """The record at scale quick, from the store or by running the study."""
+    return track_record(reproduce("remedies", everything=True, store=store, jobs=jobs).evidence)

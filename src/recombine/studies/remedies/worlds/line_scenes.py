@@ -15,7 +15,7 @@ PIXELS = 32
 SLOTS, LATENTS = 2, 8
 HIDDEN = {"smoke": (32,), "quick": (128, 128), "paper": (256, 256)}
 STEPS = {"smoke": 20, "quick": 1500, "paper": 20_000}
-BINS, DELTA = 6, 0.2
+BINS, DELTA = 12, 0.08
 """Ranges of hue, and how far apart the hues of the two bars are in training at most, divided by √2."""
 ROWS = {"smoke": 200, "quick": 1000, "paper": 50_000}
 
@@ -49,7 +49,7 @@ def line_scene_world(scale: Scale) -> FailingWorld:
 
 
 def line_scenes(*, rows: int, seed: int = 0) -> Task:
-    """Scenes with six ranges of hue for each bar; cells of similar hues are seen."""
+    """Scenes with twelve ranges of hue for each bar; cells of similar hues are seen."""
     made = line_world(
         rows=rows,
         test=max(100, rows // 5),
