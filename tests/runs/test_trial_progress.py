@@ -3,8 +3,7 @@
 import pytest
 
 from recombine.parts import Part
-from recombine.runs import Failed, Finished, Progress, Result, Started, Trial
-from recombine.runs import trial_progress
+from recombine.runs import Failed, Finished, Progress, Result, Started, Trial, trial_progress
 
 
 class Line:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
 from recombine.parts import Part
-from recombine.runs import Trial
+from recombine.runs import Trial, canonical_json
 from recombine.sweeps.accepted import accepted, did_you_mean
 from recombine.sweeps.paths import SET_BY_SEED
 from recombine.training.recipe import Recipe
@@ -23,7 +23,9 @@ combinations that only fail together are then refused when the trials are made, 
 
 def check_plan(plan: SweepPlan) -> None:
     """Makes the points of a plan, and refuses what could not run."""
-    made: dict[Trial, Point] = {}
+    for i, probe in enumerate(plan.probes):
+        _check_settings(f"probes[{i}]", probe)
+    made: dict[str, Point] = {}
     for point in _checked_points(plan):
         task, net, recipe = plan.configured(point)
         _check_part("task", task, point)
@@ -31,7 +33,7 @@ def check_plan(plan: SweepPlan) -> None:
             _check_part("net", net, point)
         if recipe is not None and not isinstance(recipe, Recipe):
             raise InputError("recipe", recipe, "a Recipe")
-        trial = Trial(task, plan.probes, plan.seeds[:1], net, recipe)
+        trial = canonical_json(Trial(task, plan.probes, plan.seeds[:1], net, recipe))
         if trial in made:
             paths = [path for path in point if point[path] != made[trial][path]]
             raise InputError(
@@ -63,15 +65,19 @@ def _check_part(root: str, part: object, point: Point) -> None:
         raise InputError(
             f"{root}.{given}", settings[given], "nothing: trials set it from their seeds; use seeds="
         )
-    for name, value in settings.items():
-        if name not in rules.names and not rules.anything:
-            raise InputError(
-                root,
-                f"{root}.{name}",
-                f"a setting of {part.name}{did_you_mean(name, rules.names, root)} (known: {', '.join(rules.names)})",
-            )
-        rules.check_value(f"{root}.{name}", name, value)
+    _check_settings(root, part)
     missing = [name for name in rules.required() if name not in settings and name != given]
     if missing:
         needed = ", ".join(f"{root}.{name}" for name in missing)
         raise InputError(root, part.name, f"a value for {needed}, in the Part or in `over`")
+
+
+def _check_settings(root: str, part: Part) -> None:
+    """Refuses settings that the part's function does not have, and values that it does not take."""
+    rules = accepted(part)
+    for name, value in part.settings:
+        if name not in rules.names and not rules.anything:
+            known = ", ".join(rules.names)
+            hint = did_you_mean(name, rules.names, root)
+            raise InputError(root, f"{root}.{name}", f"a setting of {part.name}{hint} (known: {known})")
+        rules.check_value(f"{root}.{name}", name, value)

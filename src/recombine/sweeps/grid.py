@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from recombine.sweeps.paths import steps_of
 
 Point = dict[str, Any]
 """Values by path."""
+
+MAX_POINTS = 1_000_000
+"""More points are refused: the keys of their trials alone would take minutes to compute."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,9 @@ def grid(over: object) -> Grid:
     twice = sorted({path for path in paths if paths.count(path) > 1})
     if twice:
         raise InputError("over", ", ".join(twice), "every path once")
+    size = math.prod(len(axis) for axis in axes)
+    if size > MAX_POINTS:
+        raise InputError("over", f"{size:,} points", f"at most {MAX_POINTS:,}; sweep fewer values at once")
     return Grid(axes)
 
 
@@ -93,10 +100,15 @@ def _axis(key: object, values: object) -> Axis:
     paths: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
     for path in paths:
         steps_of(path)
+    if not paths:
+        raise InputError("over", key, "paths such as 'net.width', or tuples of them")
     name = ", ".join(paths)
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | Mapping | set | frozenset) or not isinstance(values, Iterable):
         raise InputError(name, values, "a list of values")
-    rows = [_row(value, paths, name) if isinstance(key, tuple) else (plain_value(value),) for value in values]
+    listed = list(islice(values, MAX_POINTS + 1))
+    if len(listed) > MAX_POINTS:
+        raise InputError(name, f"more than {MAX_POINTS:,} values", f"at most {MAX_POINTS:,}")
+    rows = [_row(value, paths, name) if isinstance(key, tuple) else (plain_value(value),) for value in listed]
     return _checked(Axis(paths, tuple(rows)), name)
 
 
@@ -117,24 +129,28 @@ def _explicit(points: Sequence[Any]) -> Axis:
     for path in paths:
         steps_of(path)
     rows = tuple(tuple(plain_value(point[path]) for path in paths) for point in points)
+    if not paths:
+        raise InputError(
+            "over", points, "at least one path in every dictionary" if points else "at least one point"
+        )
     return _checked(Axis(paths, rows), "over")
 
 
 def _checked(axis: Axis, name: str) -> Axis:
     if not axis.values:
         raise InputError(name, [], "at least one value")
-    if not axis.paths:
-        raise InputError(name, {}, "at least one path")
     known: set[Any] = set()
     for row in axis.values:
+        got = row[0] if len(row) == 1 else row
+        if any(isinstance(value, float) and not math.isfinite(value) for value in row):
+            raise InputError(name, got, "finite numbers")
         try:
             key = tuple(identity(value) for value in row)
             is_known = key in known
         except TypeError as error:
-            got = row[0] if len(row) == 1 else row
             raise InputError(name, got, "plain values, Parts or settings such as Penalty(...)") from error
         if is_known:
-            raise InputError(name, row[0] if len(row) == 1 else row, "every value once")
+            raise InputError(name, got, "every value once")
         known.add(key)
     return axis
 

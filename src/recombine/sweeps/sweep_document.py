@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.intervals import median_ranks
 from recombine.report import (
     Block,
     Bullets,
@@ -81,23 +82,27 @@ def _lead(sweep: Sweep) -> str:
 def _point_table(table: SweepFrame, values: list[str]) -> Table:
     statuses = table.status()
     shown = range(min(len(statuses), MAX_ROWS))
-    problems = any(any(endings(statuses[i]).values()) for i in shown)
     names = short_names(table.swept)
     columns = [Column(names[path], "left" if _is_text(table, path) else "right") for path in table.swept]
-    columns += [Column(name, "left", group="median over seeds [interval]") for name in values]
-    columns.append(Column("seeds", "right"))
-    columns += [Column("problems")] if problems else []
+    columns += [Column(name, "left", group=_estimate_words(table.seeds)) for name in values]
+    columns.append(Column("seeds", "left"))
     rows = []
     for i in shown:
         entries = [setting_text(value) for value in table.settings(i).values()]
         estimates = point_summary(table, i, values)
         entries += [bracket(one) for one in estimates.values()]
         bad = endings(statuses[i])
-        entries.append(str(table.seeds - sum(bad.values())))
-        if problems:
-            entries.append(", ".join(f"{n} {name}" for name, n in bad.items() if n))
+        problems = [f"{n} {name}" for name, n in bad.items() if n]
+        entries.append(", ".join([str(table.seeds - sum(bad.values())), *problems]))
         rows.append(Row(entries))
     return Table(columns, rows)
+
+
+def _estimate_words(seeds: int) -> str:
+    """What the columns of values show."""
+    if seeds == 1:
+        return "one seed"
+    return f"median over seeds [{median_ranks(seeds)[1]:.0%} interval]"
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
@@ -143,7 +148,9 @@ def _best_sentence(table: SweepFrame) -> str:
         return ""
     point = best_point(table, name, lowest=True, with_failures=False)
     names = short_names(table.swept)
-    settings = ", ".join(f"{names[path]} {setting_text(value)}" for path, value in table.settings(point).items())
+    settings = ", ".join(
+        f"{names[path]} {setting_text(value)}" for path, value in table.settings(point).items()
+    )
     return f"Lowest {name}: {bracket(point_summary(table, point, [name])[name])} with {settings}"
 
 

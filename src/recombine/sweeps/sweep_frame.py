@@ -52,8 +52,9 @@ class SweepFrame:
         return {name: self.frame[name][point * self.seeds] for name in self.swept}
 
     def numeric(self) -> list[str]:
-        """The values that are numbers, in the order of the probes."""
-        return [name for name in self.values if self.frame[name].dtype.is_numeric()]
+        """The values that are numbers, and that were measured at least once, in the order of the probes."""
+        numbers = [name for name in self.values if self.frame[name].dtype.is_numeric()]
+        return [name for name in numbers if np.isfinite(self.by_point(name)).any()]
 
 
 def read_frame(plan: SweepPlan, store: Store, failures: Mapping[str, str]) -> SweepFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.parts import Part
+from recombine.report import count
 from recombine.runs import Store, Trial
 from recombine.runs.trial import as_part
 from recombine.sweeps.checks import check_plan
-from recombine.sweeps.grid import Grid, Point, grid
+from recombine.sweeps.grid import MAX_POINTS, Grid, Point, grid
 from recombine.sweeps.paths import replaced, steps_of
 from recombine.training.recipe import Recipe
 
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
 
 PartLike = Part | Callable[..., Any]
 Over = Mapping[Any, Any] | Sequence[Mapping[str, Any]]
-
-MAX_TRIALS = 1_000_000
-"""More trials are refused: their keys alone would take minutes to compute."""
 
 DEFAULT_PROBE = Part("recombine.probes:errors", baselines=False)
 """What trials with a net measure unless told otherwise: the error on seen and on unseen cells."""
@@ -131,8 +130,8 @@ class SweepPlan:
         swept = ", ".join(self.grid.paths) or "nothing"
         named = f"{self.name!r}: " if self.name else ""
         return (
-            f"SweepPlan({named}{self.n_trials:,} trials; {len(self.grid):,} points over {swept}; "
-            f"{len(self.seeds)} seeds)"
+            f"SweepPlan({named}{count(self.n_trials, 'trial')}; {count(len(self.grid), 'point')} over {swept}; "
+            f"{count(len(self.seeds), 'seed')})"
         )
 
 
@@ -178,8 +177,9 @@ def plan(
         name=name,
     )
     total = made.n_trials
-    if total > MAX_TRIALS:
-        raise InputError("over", f"{total:,} trials", f"at most {MAX_TRIALS:,}; sweep fewer values at once")
+    if total > MAX_POINTS:
+        expected = f"at most {MAX_POINTS:,}; sweep fewer values or seeds at once"
+        raise InputError("over", f"{total:,} trials", expected)
     check_plan(made)
     return made
 
@@ -211,15 +211,17 @@ def _probes(probes: Any, *, with_net: bool) -> tuple[Part, ...]:
 
 def _seeds(seeds: Any) -> tuple[int, ...]:
     if isinstance(seeds, int | np.integer) and not isinstance(seeds, bool):
-        if not 1 <= seeds <= MAX_TRIALS:
-            raise InputError("seeds", seeds, f"a number from 1 to {MAX_TRIALS:,}, or a list of seeds")
+        if not 1 <= seeds <= MAX_POINTS:
+            raise InputError("seeds", seeds, f"a number from 1 to {MAX_POINTS:,}, or a list of seeds")
         return tuple(range(int(seeds)))
     if isinstance(seeds, str | bool | float) or seeds is None:
         raise InputError("seeds", seeds, "a number of seeds, or a list of them")
     try:
-        listed = tuple(seeds)
+        listed = tuple(islice(seeds, MAX_POINTS + 1))
     except TypeError:
         raise InputError("seeds", seeds, "a number of seeds, or a list of them") from None
+    if len(listed) > MAX_POINTS:
+        raise InputError("seeds", f"more than {MAX_POINTS:,} seeds", f"at most {MAX_POINTS:,}")
     return Trial(Part("types:SimpleNamespace"), (DEFAULT_PROBE,), listed).seeds  # checks every one
 
 

@@ -158,7 +158,7 @@ OUTPUTS = {".parquet", ".csv", ".html", ".md"}
 """What a sweep can be written as."""
 
 
-def check_ending(path: Path, endings: set[str]) -> None:
+def check_ending(path: Path, endings: set[str], field: str = "path") -> None:
     """Refuses a file name with another ending."""
     if path.suffix not in endings:
-        raise InputError("path", str(path), f"a file name that ends in {' or '.join(sorted(endings))}")
+        raise InputError(field, str(path), f"a file name that ends in {' or '.join(sorted(endings))}")
