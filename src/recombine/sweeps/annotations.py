@@ -10,6 +10,8 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 from recombine.parts import Part
 
 _PLAIN: Mapping[Any, str] = {
@@ -20,7 +22,14 @@ _PLAIN: Mapping[Any, str] = {
     type(None): "None",
     Part: "a Part",
 }
-_LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_LISTS = (
+    list,
+    tuple,
+    np.ndarray,
+    collections.abc.Sequence,
+    collections.abc.Iterable,
+    collections.abc.Collection,
+)
 _UNIONS = (typing.Union, types.UnionType)
 
 
@@ -38,7 +47,7 @@ def refusal(annotation: Any, value: Any) -> str | None:
     """
     if fits(annotation, value):
         return None
-    options = [_words(option) for option in _members(annotation)]
+    options = list(dict.fromkeys(_words(option) for option in _members(annotation)))
     return options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
 
@@ -140,6 +149,6 @@ def _words(option: Any) -> str:
         known = [_words(one) for one in _members(inner[0])]
         return f"a list (each entry: {' or '.join(known)})"
     if _is_callable(option):
-        return "a function or a Part"
+        return "a function"
     name = getattr(option, "__name__", str(option))
     return f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}"

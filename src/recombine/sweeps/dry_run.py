@@ -93,7 +93,8 @@ class DryRun:
             f"{count(self.trials, 'trial')}: {self.stored:,} in the store, {self.left:,} to run, "
             f"{count(self.programs, 'program')} to compile"
         ]
-        lines += [f"a trial that was tried fails: {one.error}" for one in self.measured if one.error]
+        errors = dict.fromkeys(one.error for one in self.measured if one.error)
+        lines += [f"a trial that was tried fails: {error}" for error in errors]
         if not self.left:
             return "\n".join([*lines, "nothing is left to run"])
         if not math.isfinite(self.seconds):

@@ -15,8 +15,11 @@ from recombine.runs import Trial
 from recombine.sweeps.accepted import did_you_mean
 from recombine.sweeps.sweep_frame import DIVERGED, FAILED, SweepFrame
 
-MAX_VALUES = 4
+MAX_VALUES = 3
 """Measured values that a table shows; the frame has all."""
+
+BASELINE = "baseline_"
+"""How the names of values begin that do not depend on the net."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,10 +48,14 @@ class Best:
 
 
 def shown_values(frame: SweepFrame) -> list[str]:
-    """The values that a table has room for: not details of others, such as `error_out_std` of `error_out`."""
+    """The values that a table has room for: no baselines, and no details such as `error_out_std` of `error_out`."""
     names = frame.numeric()
-    main = [name for name in names if not any(name.startswith(f"{other}_") for other in names)]
-    return main[:MAX_VALUES]
+    main = [
+        name
+        for name in names
+        if not name.startswith(BASELINE) and not any(name.startswith(f"{other}_") for other in names)
+    ]
+    return (main or names)[:MAX_VALUES]
 
 
 def main_value(frame: SweepFrame, value: str | None) -> str:

@@ -39,6 +39,7 @@ def setting_lines(
     positions: Sequence[Any],
     series: Mapping[str, Real[np.ndarray, "seeds positions"]],
     *,
+    lost: Mapping[str, Sequence[Any]] | None = None,
     setting: str = "",
     title: str = "",
     label: str = "",
@@ -50,6 +51,7 @@ def setting_lines(
     - `positions`: values of the setting. Numbers are placed by size, logarithmically where they span decades;
         anything else, and decades together with 0, side by side.
     - `series`: `(seeds, positions)` values by label; NaN where nothing was measured.
+    - `lost`: by label, positions at which some seed has no value; they get a cross at the lower edge.
     - `setting`: what the positions are.
     - `label`: what the values are.
 
@@ -89,8 +91,13 @@ def setting_lines(
         ax.plot(
             points.ravel(), values.ravel(), "o", color=inks[key], markersize=3.2, markeredgewidth=0, alpha=0.6
         )
-        last = middle[measured][-1] if measured.any() else math.nan
-        ends.append(EndLabel(short_label(key, LABEL_WIDTH), float(last), inks[key]))
+        if measured.any():
+            ends.append(EndLabel(short_label(key, LABEL_WIDTH), float(middle[measured][-1]), inks[key]))
+        missing = [
+            place for one, place in zip(positions, places, strict=True) if one in (lost or {}).get(key, ())
+        ]
+        edge = ax.get_xaxis_transform()
+        ax.plot(missing, [0.02] * len(missing), "x", color=inks[key], markersize=5, transform=edge)
     _ticks(ax, places, names)
     if ax.get_yscale() == "log":
         log_ticks(ax.yaxis)
@@ -125,6 +132,21 @@ def _places(positions: Sequence[Any]) -> tuple[np.ndarray, bool, list[str] | Non
     return numbers, False, None
 
 
+def _without_overlaps(ax: Axes, places: np.ndarray) -> list[str]:
+    """Numbers as labels of ticks; those that would run into the label to their left are empty."""
+    marks = np.log(places) if ax.get_xscale() == "log" else places
+    span = float(np.ptp(marks)) or 1.0
+    texts, right = [f"{one:g}" for one in places], -math.inf
+    for i in np.argsort(places):
+        centre = panel_width(ax) * float(marks[i] - marks.min()) / span
+        half = text_width(texts[i] + "  ", 7.5) / 2
+        if centre - half < right:
+            texts[i] = ""
+        else:
+            right = centre + half
+    return texts
+
+
 def _inks(keys: list[str]) -> dict[str, str]:
     if len(keys) <= len(METHODS):
         return colours(keys)
@@ -147,7 +169,7 @@ def _ticks(ax: Axes, places: np.ndarray, names: list[str] | None) -> None:
         ax.set_xlim(places.min() - 0.4, places.max() + 0.4)
     elif len(places) <= MAX_TICKS:
         ax.minorticks_off()
-        ax.set_xticks(places, [f"{one:g}" for one in places])
+        ax.set_xticks(places, _without_overlaps(ax, places))
         ax.tick_params(axis="x", which="minor", length=0)
     elif ax.get_xscale() == "log":
         log_ticks(ax.xaxis)
