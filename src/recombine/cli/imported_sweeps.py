@@ -114,14 +114,14 @@ def _imported(name: str, shown: str) -> ModuleType:
 
 
 def _refused(shown: str, error: BaseException) -> InputError:
-    line, message = _line_of(error), " ".join(str(error).split())
+    line, message = _line_of(error, shown), " ".join(str(error).split())
     if isinstance(error, SyntaxError):
         message = error.msg
     place = f"{shown}, {line}" if line else shown
     return InputError("plan", place, f"code that can be imported ({type(error).__name__}: {message})"[:400])
 
 
-def _line_of(error: BaseException) -> str:
+def _line_of(error: BaseException, shown: str) -> str:
     """Where in the user's files it happened: the innermost line outside installed packages."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}" if error.lineno else ""
@@ -135,6 +135,7 @@ def _line_of(error: BaseException) -> str:
             and "site-packages" not in file
             and f"{os.sep}importlib{os.sep}" not in file
         ):
-            found = f"line {trace.tb_lineno} of {Path(file).name}"
+            other = "" if Path(file).name == shown else f" of {Path(file).name}"
+            found = f"line {trace.tb_lineno}{other}"
         trace = trace.tb_next
     return found

@@ -71,7 +71,7 @@ def sweep(
     with prints_to_standard_error():
         planned = imported_plan(plan)
         if dry_run:
-            estimate = planned.dry_run(on=on, jobs=workers(jobs, on), store=kept, fresh=fresh)
+            estimate = planned.dry_run(on=on, jobs=workers(jobs, on), store=kept, fresh=fresh, quiet=quiet)
         else:
             keeps_results(kept.path)
             result = planned.run(
@@ -105,4 +105,6 @@ def _check_outputs(paths: list[Path], *, dry_run: bool) -> None:
         raise InputError("--out", str(paths[0]), "no file together with --dry-run, which makes no results")
     for path in paths:
         check_ending(path, set(OUTPUTS), "--out")
+        if not path.absolute().parent.is_dir():
+            raise InputError("--out", str(path), "a file in a folder that exists")
     check_destinations([("--out", path) for path in paths])

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 
-from recombine.report import ProgressLine, progress
+from recombine.report import ProgressDisplay, ProgressLine, progress
 from recombine.runs.events import Event, Failed, Finished, Progress
 from recombine.runs.trial import Trial
 
 ALMOST = 0.99
 """The largest fraction that a trial counts before it has ended, because its probes run after the last step."""
+
+
+LONG = 2.0
+"""Seconds after which even the listing of trials is shown."""
+
+
+def counted(trials: Iterable[Trial], total: int, display: ProgressDisplay) -> Iterator[Trial]:
+    """Passes trials on, and shows how many there have been if that takes long: a million keys take minutes."""
+    start, line = time.monotonic(), None
+    for i, trial in enumerate(trials):
+        yield trial
+        if i % 100 == 0 and time.monotonic() - start > LONG:
+            line = line or display.line("listing", plural(total, "trial"))
+            line.update((i + 1) / total)
+    if line is not None:
+        line.finish()
 
 
 def plural(n: int, noun: str) -> str:
@@ -52,6 +69,10 @@ class TrialProgress:
             self._groups.append(group)
             for key in group.costs:
                 self._group_of.setdefault(key, group)
+
+    def counted(self, trials: Iterable[Trial], total: int) -> Iterator[Trial]:
+        """Passes on the trials that there are, before it is known which of them are work; see `counted`."""
+        return counted(trials, total, self._display)
 
     def __enter__(self) -> TrialProgress:
         self._display.__enter__()

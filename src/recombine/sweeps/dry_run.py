@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from recombine.errors import InputError
-from recombine.report import count, duration
+from recombine.report import count, duration, progress
 from recombine.runs import Store, Trial, check_on, run_trial
+from recombine.runs.trial_progress import counted
 
 if TYPE_CHECKING:
     from recombine.sweeps.sweep_plan import SweepPlan
@@ -109,7 +110,13 @@ class DryRun:
 
 
 def dry_run(
-    plan: SweepPlan, store: Store, *, on: str = "local", jobs: int = 0, fresh: bool = False
+    plan: SweepPlan,
+    store: Store,
+    *,
+    on: str = "local",
+    jobs: int = 0,
+    fresh: bool = False,
+    quiet: bool = False,
 ) -> DryRun:
     """Counts the trials of a plan, and tries a few steps of one trial for each of the first programs.
 
@@ -122,11 +129,20 @@ def dry_run(
     stored = set() if fresh else store.keys()
     first: dict[str, Trial] = {}  # of every program
     numbers: dict[str, int] = {}  # how many trials have it
-    for trial in plan.trials():
-        if trial.key not in stored:
-            first.setdefault(trial.program, trial)
-            numbers[trial.program] = numbers.get(trial.program, 0) + 1
-    tried = {program: _measure(trial) for program, trial in list(first.items())[:MAX_MEASURED]}
+    tried: dict[str, Measured] = {}
+    with progress(quiet=quiet) as shown:
+        for trial in counted(plan.trials(), plan.n_trials, shown):
+            if trial.key not in stored:
+                first.setdefault(trial.program, trial)
+                numbers[trial.program] = numbers.get(trial.program, 0) + 1
+        chosen = list(first.items())[:MAX_MEASURED]
+        line = shown.line("trying", count(len(chosen), "trial")) if chosen else None
+        for program, trial in chosen:
+            tried[program] = _measure(trial)
+            if line is not None:
+                line.update(len(tried) / len(chosen))
+        if line is not None:
+            line.finish()
     seconds = _total([one for one in tried.values() if not one.error], tried, numbers)
     return DryRun(
         trials=plan.n_trials,

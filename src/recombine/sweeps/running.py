@@ -99,7 +99,7 @@ def run_plan(
             shown.expect({planned.name or "sweep": trials})
 
         failures = complete(
-            planned.trials(),
+            shown.counted(planned.trials(), planned.n_trials),
             store,
             jobs=jobs,
             on=on,

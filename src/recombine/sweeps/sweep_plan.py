@@ -115,11 +115,12 @@ class SweepPlan:
         jobs: int = 0,
         store: Store | str | Path | None = None,
         fresh: bool = False,
+        quiet: bool = False,
     ) -> DryRun:
         """How many trials would run, and about how long they would take."""
         from recombine.sweeps.dry_run import dry_run
 
-        return dry_run(self, opened(store), on=on, jobs=jobs, fresh=fresh)
+        return dry_run(self, opened(store), on=on, jobs=jobs, fresh=fresh, quiet=quiet)
 
     @cached_property
     def _seed_groups(self) -> list[tuple[int, ...]]:
