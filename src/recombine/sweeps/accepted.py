@@ -15,6 +15,8 @@ from recombine.parts import Part
 from recombine.sweeps.annotations import evaluated, refusal
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+SET_BY_TRIALS = ("task.seed", "net.key")
+"""Settings that trials pass themselves."""
 MAX_NAMES = 30
 """Known settings that a message lists."""
 
@@ -38,7 +40,7 @@ class Accepted:
         """Refuses a setting that does not exist, and names the nearest that does."""
         if name in self.names or self.anything:
             return
-        known = [f"{prefix}.{one}" for one in self.names]
+        known = [path for one in self.names if (path := f"{prefix}.{one}") not in SET_BY_TRIALS]
         raise InputError(
             "over",
             f"{prefix}.{name}",
