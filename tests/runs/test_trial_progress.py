@@ -70,9 +70,11 @@ def test_trials_from_the_store_are_not_work(shown):
     assert {label: line.events for label, line in shown.lines.items()} == {("a", "1 trial"): [0.5]}
 
 
-@pytest.mark.parametrize(("long", "lines"), [(1e9, {}), (-1.0, {("listing", "3 trials"): [0.333, "done"]})])
+@pytest.mark.parametrize(
+    ("long", "lines"), [(1e9, {}), (-1.0, {("listing", "250 trials"): [0.404, 0.804, "done"]})]
+)
 def test_listing_trials_is_shown_if_it_takes_long(monkeypatch, long, lines):
     monkeypatch.setattr(trial_progress, "LONG", long)
     display = Display()
-    assert list(trial_progress.counted("abc", 3, display)) == ["a", "b", "c"]
+    assert list(trial_progress.counted(range(250), 250, display)) == list(range(250))
     assert {key: line.events for key, line in display.lines.items()} == lines

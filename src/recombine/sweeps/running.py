@@ -90,12 +90,11 @@ def run_plan(
     shared_store: bool,
 ) -> Sweep:
     """Completes the trials of a plan in a store."""
-    start, left = time.monotonic(), 0
+    start, order = time.monotonic(), dict[str, int]()
     with TrialProgress(relative_cost, quiet=quiet) as shown:
 
         def expect(trials: list[Trial]) -> None:
-            nonlocal left
-            left = len(trials)
+            order.update((trial.key, i) for i, trial in enumerate(trials))
             shown.expect({planned.name or "sweep": trials})
 
         failures = complete(
@@ -110,7 +109,8 @@ def run_plan(
             on_plan=expect,
             on_event=shown,
         )
-    return Sweep(planned, store, tuple(failures), seconds=time.monotonic() - start, ran=left)
+    in_order = sorted(failures, key=lambda failed: order[failed.trial.key])  # not as workers came to them
+    return Sweep(planned, store, tuple(in_order), seconds=time.monotonic() - start, ran=len(order))
 
 
 def relative_cost(trial: Trial) -> float:

@@ -79,6 +79,7 @@ def read_frame(plan: SweepPlan, store: Store, failures: Mapping[str, str]) -> Sw
     ]
     names = [*swept, *(name for kind in by_kind for name in kind if name not in swept)]
     frame = pl.DataFrame({name: column(columns[name]) for name in names})
+    frame = frame.with_columns(pl.col("error").cast(pl.String))  # also if nothing went wrong
     return SweepFrame(frame, swept, tuple(by_kind[1]), len(plan.seeds))
 
 
