@@ -29,11 +29,13 @@ SMALL = {
     "diagnose_finetuning": {},
     "rescale_before_finetuning": {"steps": 20},
     "distance_to_the_limit": {"steps": 50},
+    "width_sweep": {"steps": 5, "n": 6, "seeds": 1},
 }
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_examples_run(path, capsys):
+def test_examples_run(path, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
     spec = importlib.util.spec_from_file_location(f"examples_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     import sys
@@ -57,6 +59,7 @@ def test_examples_run(path, capsys):
         "probes",
         "remedies",
         "reuse",
+        "sweeps",
         "theory",
     ],
 )
@@ -68,12 +71,25 @@ def test_every_public_function_has_an_example(name):
     assert [one.__name__ for one in functions if ">>>" not in one.__doc__] == []
 
 
-def test_readme_snippets_run(capsys, monkeypatch):
+def test_readme_snippets_run(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
     space = {}
     for snippet in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
         exec(compile(snippet, "README.md", "exec"), space)
     assert "unseen" in capsys.readouterr().out
+
+
+def test_the_plan_in_the_guide_is_legal():
+    from recombine.sweeps import SweepPlan
+
+    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    space = {}
+    exec(
+        compile(re.search(r"```python\n(# my_sweep.py.*?)```", guide, re.DOTALL)[1], "guide.md", "exec"),
+        space,
+    )
+    assert isinstance(space["sweep"], SweepPlan)
 
 
 def test_readme_shows_both_set_up_commands():

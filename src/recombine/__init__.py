@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         runs,
         spaces,
         studies,
+        sweeps,
         tasks,
         theory,
         training,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from recombine.reuse import reuse_report
     from recombine.spaces import Space, Split
     from recombine.studies import reproduce
+    from recombine.sweeps import sweep
     from recombine.tasks import Task
     from recombine.training import Noise, Penalty, Recipe, fit
 
@@ -62,6 +64,7 @@ _HOME_OF = {
     "modularity_report": "recombine.modularity",
     "reproduce": "recombine.studies",
     "reuse_report": "recombine.reuse",
+    "sweep": "recombine.sweeps",
 }
 _PACKAGES = {
     "advice",
@@ -79,6 +82,7 @@ _PACKAGES = {
     "runs",
     "spaces",
     "studies",
+    "sweeps",
     "tasks",
     "theory",
     "torch",
@@ -121,6 +125,8 @@ __all__ = [
     "runs",
     "spaces",
     "studies",
+    "sweep",
+    "sweeps",
     "tasks",
     "theory",
     "training",

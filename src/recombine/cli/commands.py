@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from recombine._version import __version__
-from recombine.cli import advise, audit, bias, data, modularity, reuse, runs, studies
+from recombine.cli import advise, audit, bias, data, modularity, reuse, runs, studies, sweep
 from recombine.cli.shared import say
 from recombine.cli.standard_output import end_output, open_output, output_error
 from recombine.errors import DatasetError, InputError, StoreError
@@ -29,6 +29,7 @@ for command, summary in (  # summaries fit on a line of 80 columns
     (modularity.modularity, "Report whether a net's weights fall into modules."),
     (reuse.reuse, "Report what finetuning kept of a model."),
     (bias.bias, "Report how far a network is from where its training would end."),
+    (sweep.sweep, "Train and measure every combination of some settings."),
     (studies.reproduce, "Run a paper's headline claims and decide each of them."),
     (studies.claims, "List the papers' claims and the verdicts from stored results."),
     (studies.report, "Write a study's page from stored results."),

@@ -8,7 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 
 PIPE_CLOSED = 141
 """What a shell reports for a command that was ended because nobody reads its output: 128 + SIGPIPE."""
@@ -47,3 +48,24 @@ def end_output(error: OSError) -> int:
         sys.stderr.write(f"error: cannot write to standard output: {reason}\n")
         sys.stderr.flush()
     return 2
+
+
+@contextmanager
+def prints_to_standard_error() -> Iterator[None]:
+    """A block in which whatever the user's code prints goes to standard error, also in processes started in it."""
+    try:
+        before = os.dup(1)
+    except OSError:  # it is closed
+        before = None
+    with redirect_stdout(sys.stderr):
+        if before is None:
+            yield
+            return
+        try:
+            with suppress(OSError):
+                os.dup2(2, 1)
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(before, 1)
+            os.close(before)

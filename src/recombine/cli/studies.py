@@ -30,8 +30,8 @@ from recombine.errors import InputError
 
 if TYPE_CHECKING:
     from recombine.runs import Trial
+    from recombine.runs.trial_progress import TrialProgress
     from recombine.studies import Reproduction, Study
-    from recombine.studies.trial_progress import TrialProgress
 
 
 def demo(
@@ -106,8 +106,8 @@ def reproduce(
     from recombine import studies
     from recombine.report import print_document
     from recombine.runs import Store
+    from recombine.runs.trial_progress import TrialProgress
     from recombine.studies.results_page import terminal_document
-    from recombine.studies.trial_progress import TrialProgress
 
     chosen = _studies(study, together_with={"--claim": claim, "--out": out})
     check_page_path(out)

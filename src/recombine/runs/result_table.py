@@ -35,7 +35,7 @@ def table(results: Iterable[Result]) -> pl.DataFrame:
 
     rows = [row for result in results for row in result.to_rows()]
     names = dict.fromkeys(name for row in rows for name in row)  # in order of appearance
-    return pl.DataFrame({name: _column([row.get(name) for row in rows]) for name in names})
+    return pl.DataFrame({name: column([row.get(name) for row in rows]) for name in names})
 
 
 def export(results: Iterable[Result], path: str | Path) -> Path:
@@ -48,7 +48,12 @@ def export(results: Iterable[Result], path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in {".csv", ".parquet"}:
         raise InputError("export", str(path), "a file name that ends in .csv or .parquet")
-    frame, buffer = table(results), io.BytesIO()
+    return write_frame(table(results), path)
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> Path:
+    """Writes a frame to a `.csv` or `.parquet` file, whole or not at all."""
+    buffer = io.BytesIO()
     if path.suffix.lower() == ".csv":
         frame.write_csv(buffer)
     else:
@@ -60,7 +65,8 @@ def export(results: Iterable[Result], path: str | Path) -> Path:
     return path
 
 
-def _column(values: list[Any]) -> pl.Series:
+def column(values: list[Any]) -> pl.Series:
+    """Values as a column: of numbers, of booleans, or else of strings; `None` is null."""
     import polars as pl
 
     kinds = {type(value) for value in values if value is not None}

@@ -11,10 +11,10 @@ from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.report import Document, Report
 from recombine.runs import Store, Trial, execute
+from recombine.runs.trial_progress import plural
 from recombine.studies.claim import Claim, Outcome
 from recombine.studies.evidence import Arm, ArmPlans, Evidence, Scale
 from recombine.studies.study import Study, check_scale, load
-from recombine.studies.trial_progress import plural
 from recombine.studies.verdict import LOOK_LEVEL, LOOKS, VERDICTS, Verdict, VerdictName
 
 if TYPE_CHECKING:

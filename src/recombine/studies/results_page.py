@@ -31,13 +31,13 @@ from recombine.report import (
 from recombine.report.document import Tone
 from recombine.report.numbers import MISSING
 from recombine.report.progress import ProgressDisplay
+from recombine.runs.trial_progress import plural
 from recombine.studies.claim import Claim, Outcome
 from recombine.studies.measurement import Unpaired
 from recombine.studies.recorded_tables import read_tables
 from recombine.studies.replication import agreement
 from recombine.studies.reproduction import Reproduction
 from recombine.studies.study import Drawing, StudySection
-from recombine.studies.trial_progress import plural
 from recombine.studies.verdict import VERDICTS, VerdictName
 
 TONES: dict[VerdictName, Tone] = {

@@ -1,63 +1,15 @@
-"""A real Ray cluster of two nodes with one core each, on this machine, and drivers in processes of their own."""
+"""Drivers in processes of their own; the clusters are in `tests/conftest.py`."""
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
-
-
-class RunningCluster:
-    """A cluster that `run_cluster.py` has started: `address`, `client_address`, and commands."""
-
-    def __init__(self, process):
-        self._process = process
-        self.address, self.client_address = process.stdout.readline().split()
-
-    def tell(self, command):
-        self._process.stdin.write(command + "\n")
-        self._process.stdin.flush()
-        assert self._process.stdout.readline() == "done\n"
-
-
-@contextmanager
-def running_cluster():
-    process = subprocess.Popen(
-        [sys.executable, str(HERE / "run_cluster.py")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        yield RunningCluster(process)
-        process.stdin.close()
-        process.wait(timeout=30)
-    finally:
-        with suppress(ProcessLookupError):  # all of it may have ended
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-
-
-@pytest.fixture(scope="session")
-def cluster():
-    with running_cluster() as started:
-        yield started
-
-
-@pytest.fixture
-def mortal_cluster():
-    """One for a single test, which may kill its head."""
-    with running_cluster() as started:
-        yield started
 
 
 @pytest.fixture

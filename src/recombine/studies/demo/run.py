@@ -27,11 +27,11 @@ from recombine.report import (
 )
 from recombine.report.document import Block
 from recombine.runs import Store
+from recombine.runs.trial_progress import TrialProgress, plural
 from recombine.studies.demo import figures
 from recombine.studies.demo.methods import METHODS, SIZE, arms, cost, demo_split
 from recombine.studies.evidence import Arm, Evidence, Scale
 from recombine.studies.reproduction import gather
-from recombine.studies.trial_progress import TrialProgress, plural
 
 TITLE = "Can a decoder draw combinations it has never seen?"
 

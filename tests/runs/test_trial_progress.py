@@ -3,8 +3,7 @@
 import pytest
 
 from recombine.parts import Part
-from recombine.runs import Failed, Finished, Progress, Result, Started, Trial
-from recombine.studies import trial_progress
+from recombine.runs import Failed, Finished, Progress, Result, Started, Trial, trial_progress
 
 
 class Line:
@@ -69,3 +68,13 @@ def test_trials_from_the_store_are_not_work(shown):
         assert not shown.lines
         progress(Progress(second, 0.5))
     assert {label: line.events for label, line in shown.lines.items()} == {("a", "1 trial"): [0.5]}
+
+
+@pytest.mark.parametrize(
+    ("long", "lines"), [(1e9, {}), (-1.0, {("listing", "250 trials"): [0.404, 0.804, "done"]})]
+)
+def test_listing_trials_is_shown_if_it_takes_long(monkeypatch, long, lines):
+    monkeypatch.setattr(trial_progress, "LONG", long)
+    display = Display()
+    assert list(trial_progress.counted(range(250), 250, display)) == list(range(250))
+    assert {key: line.events for key, line in display.lines.items()} == lines
