@@ -56,7 +56,7 @@ def write(value: Any, names: set[str]) -> str:
         return f'{{"call":{quoted(value.name)},"with":{{{",".join(items)}}}}}'
     if kind is FunctionType:
         return write(Part(value), names)
-    name, values_of, fields = _class_plan(kind)
+    name, values_of, fields = _class_plan(kind)  # type: ignore[arg-type] # typeshed: a type is not Hashable
     name = public_name(name)
     names.add(name)
     texts = []

@@ -6,10 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from recombine.runs.file_format import HEAD_BYTES, DamagedError, peek, peek_bytes
+from recombine.runs.store.file_format import HEAD_BYTES, DamagedError, peek, peek_bytes
 
 
 class StoreWarning(UserWarning):
@@ -37,18 +36,18 @@ class StoredTrial:
         return asdict(self)
 
 
-def file_entry(file: str | Path, key: str) -> StoredTrial:
+def file_entry(file: str, key: str) -> StoredTrial:
     """The entry of one result file; only its first and last bytes are read.
 
     **Raises:**
 
     `FileNotFoundError` if it is gone.
     """
+    # System calls, because opening a hundred thousand files in Python's way takes seconds.
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         status = os.fstat(descriptor)
-        head = os.read(descriptor, HEAD_BYTES)
-        tail = head
+        head = tail = os.read(descriptor, HEAD_BYTES)
         if status.st_size > len(head):
             os.lseek(descriptor, -22, os.SEEK_END)
             tail = os.read(descriptor, 22)

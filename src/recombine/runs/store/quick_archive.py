@@ -1,4 +1,4 @@
-"""Reading the archives that `recombine.runs.file_format` writes, several times faster than `zipfile` does.
+"""Reading the archives that `recombine.runs.store.file_format` writes, several times faster than `zipfile` does.
 
 It accepts only what that writes: few members, deflated or stored, no comment, no encryption. For anything else it
 returns `None`, and `zipfile` has the last word on whether the file is damaged. Sizes are checked before anything is
@@ -12,32 +12,28 @@ import struct
 import zlib
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
 _END = struct.Struct("<4s4H2LH")
-_ENTRY = struct.Struct("<4s6H3L5H2L")
+_ENTRY = struct.Struct("<4s4x2H4x3L3H8xL")
 _LOCAL = struct.Struct("<4s5H3L2H")
 _WIDE_SIZES = struct.Struct("<2H2Q")
+_NAME_SIZES = struct.Struct("<2H")
 _WIDE = 0xFFFFFFFF
 _SHORT = 2048
 """Bytes that unpack to 2 MiB at most, so that nothing need bound them."""
 
 
-class _ArrayHeader(NamedTuple):
-    dtype: np.dtype[np.generic]
-    shape: tuple[int, ...]
-    order: str
-
-
 def read_members(data: bytes, max_bytes: int) -> dict[str, np.ndarray] | None:
-    """All arrays of an archive by name; `None` if it is damaged or was written by anything else."""
+    """All arrays of an archive by name; `None` if it is damaged or was written by anything else.
+
+    **Arguments:**
+
+    - `max_bytes`: the most that they may have, unpacked.
+    """
     try:
-        entries = list(_entries(data))
-        if sum(entry[4] for entry in entries) > max_bytes:
-            return None
-        return {name: _array(_unpacked(data, *entry)) for name, *entry in entries}
+        return _members(data, max_bytes)
     except (_UnusualError, struct.error, zlib.error, ValueError, UnicodeError):
         return None
 
@@ -72,40 +68,34 @@ class _UnusualError(Exception):
     """Not what we write."""
 
 
-def _entries(data: bytes) -> list[tuple[str, int, int, int, int, int]]:
-    """Of every member its name, CRC, method, packed and unpacked size, and position."""
+def _members(data: bytes, max_bytes: int) -> dict[str, np.ndarray]:
     signature, _, _, _, n_entries, length, start, n_comment = _END.unpack(data[-_END.size :])
     if signature != b"PK\x05\x06" or n_comment or start + length + _END.size != len(data):
         raise _UnusualError
-    entries = []
+    members = {}
     for _ in range(n_entries):
         fields = _ENTRY.unpack_from(data, start)
-        signature, flags, method, crc, packed, size = (*(fields[i] for i in (0, 3, 4, 7, 8, 9)),)
-        n_name, n_extra, n_note, position = (*(fields[i] for i in (10, 11, 12, 16)),)
-        if signature != b"PK\x01\x02" or flags & ~0x800 or _WIDE in {packed, size, position}:
+        signature, flags, method, crc, packed, size, n_name, n_extra, n_note, position = fields
+        max_bytes -= size
+        if signature != b"PK\x01\x02" or flags & ~0x800 or max_bytes < 0 or _WIDE in {packed, size, position}:
             raise _UnusualError
         start += _ENTRY.size
         name = data[start : start + n_name].decode("ascii")
         if not name.endswith(".npy"):
             raise _UnusualError
-        entries.append((name.removesuffix(".npy"), crc, method, packed, size, position))
         start += n_name + n_extra + n_note
-    return entries
-
-
-def _unpacked(data: bytes, crc: int, method: int, packed: int, size: int, position: int) -> bytes:
-    fields = _LOCAL.unpack_from(data, position)
-    start = position + _LOCAL.size + fields[9] + fields[10]
-    if fields[0] != b"PK\x03\x04" or start + packed > len(data) or size <= 0:
-        raise _UnusualError
-    return _inflated(data[start : start + packed], method, size, crc)
+        begin = position + _LOCAL.size + sum(_NAME_SIZES.unpack_from(data, position + 26))
+        if data[position : position + 4] != b"PK\x03\x04" or begin + packed > len(data):
+            raise _UnusualError
+        members[name[:-4]] = _array(_inflated(data[begin : begin + packed], method, size, crc))
+    return members
 
 
 def _inflated(chunk: bytes, method: int, size: int, crc: int) -> bytes:
     if method == 8 and len(chunk) <= _SHORT:
-        chunk = zlib.decompress(chunk, -15, size)
+        chunk = zlib.decompress(chunk, -15, max(size, 1))
     elif method == 8:
-        chunk = zlib.decompressobj(-15).decompress(chunk, size)  # no more than the stated size
+        chunk = zlib.decompressobj(-15).decompress(chunk, max(size, 1))  # no more than the stated size
     elif method != 0:
         raise _UnusualError
     if len(chunk) != size or zlib.crc32(chunk) != crc:
@@ -117,21 +107,17 @@ def _array(data: bytes) -> np.ndarray:
     if data[:8] != b"\x93NUMPY\x01\x00":
         raise _UnusualError
     start = 10 + int.from_bytes(data[8:10], "little")
-    header = _array_header(data[8:start])
-    if prod(header.shape) * header.dtype.itemsize != len(data) - start:
+    dtype, shape, order, size = _array_header(data[8:start])
+    if size != len(data) - start:
         raise _UnusualError
-    flat = (
-        np.frombuffer(data, dtype=header.dtype, offset=start)
-        if len(data) > start
-        else np.empty(0, header.dtype)
-    )
-    return flat.reshape(header.shape, order=header.order)  # type: ignore[call-overload, no-any-return]
+    flat = np.frombuffer(data, dtype, offset=start) if size else np.empty(0, dtype)
+    return flat if len(shape) == 1 else flat.reshape(shape, order=order)  # type: ignore[call-overload]
 
 
 @lru_cache(maxsize=1024)
-def _array_header(text: bytes) -> _ArrayHeader:
-    """The header of an array; few different ones occur in a store."""
+def _array_header(text: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...], str, int]:
+    """Type, shape, order and size in bytes of an array; few different ones occur in a store."""
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(io.BytesIO(text))
     if dtype.hasobject or dtype.itemsize == 0:
         raise _UnusualError
-    return _ArrayHeader(dtype, shape, "F" if is_fortran else "C")
+    return dtype, shape, "F" if is_fortran else "C", prod(shape) * dtype.itemsize
