@@ -106,7 +106,8 @@ def runs_clear(
     from recombine.runs import Store
 
     kept = Store(store)
-    matching = sum(stored.startswith(key) for stored in kept.keys())
+    stored_keys = kept.keys()
+    matching = sum(stored.startswith(key) for stored in stored_keys)
     if matching and not yes:
         if as_json:
             raise InputError("yes", False, "--yes together with --json, since nothing can be asked")
