@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,17 +41,17 @@ class Usage(NamedTuple):
 def trials(n: int) -> Iterator[Trial]:
     """The trials of a sweep, the first `n`."""
     probes = (Part("recombine.probes:errors"),)
-    for i in range(n):
-        i, seed = divmod(i, 100)
-        i, rate = divmod(i, 100)
+    for first in range(0, n, 100):
+        i, rate = divmod(first // 100, 100)
         i, width = divmod(i, 5)
-        yield Trial(
+        trial = Trial(
             Part("recombine.tasks:bumps", n=16 + i),
             probes=probes,
-            seeds=(seed,),
+            seeds=(0,),
             net=Part("recombine.nets:mlp", inputs=32, width=64 + width, depth=3, outputs=(16, 16)),
             recipe=Recipe(steps=5000, batch=64, optimiser=adam(1e-3 / (1 + rate))),
         )
+        yield from (replace(trial, seeds=(seed,)) for seed in range(min(100, n - first)))
 
 
 def fill(store: Store, n: int) -> None:

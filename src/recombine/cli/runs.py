@@ -16,7 +16,7 @@ app = typer.Typer(help="List, show, export, compact and delete stored results.",
 @app.command("list")
 def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List the finished trials."""
-    from recombine.cli.store_tables import runs_table
+    from recombine.cli.store_tables import runs_listing
     from recombine.report import count
     from recombine.runs import Store
 
@@ -27,7 +27,7 @@ def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
     elif not entries:
         say(f"The store is empty: {kept.path}")
     else:
-        say_table(runs_table(entries))
+        say("\n".join(runs_listing(entries)))
         say(f"\n{count(len(entries), 'result')} in {kept.path}")
 
 

@@ -50,13 +50,39 @@ def write(value: Any, names: set[str]) -> str:
         return "true" if value else "false"
     if kind is tuple:
         return f"[{','.join([write(item, names) for item in value])}]"
-    if kind is Part:
-        names.add(value.name)
-        items = [f"{quoted(key)}:{write(item, names)}" for key, item in value.settings]  # sorted by key
-        return f'{{"call":{quoted(value.name)},"with":{{{",".join(items)}}}}}'
     if kind is FunctionType:
         return write(Part(value), names)
-    name, values_of, fields = _class_plan(kind)  # type: ignore[arg-type] # typeshed: a type is not Hashable
+    known = _WRITTEN.get(id(value))
+    if known is None:
+        inside: set[str] = set()
+        text = _write_part(value, inside) if kind is Part else _write_settings(value, inside)
+        if len(_WRITTEN) >= _MAX_WRITTEN:
+            _WRITTEN.clear()
+        known = _WRITTEN[id(value)] = _Written(value, text, inside)
+    names |= known.names
+    return known.text
+
+
+class _Written(NamedTuple):
+    value: object
+    text: str
+    names: set[str]
+
+
+_WRITTEN: dict[int, _Written] = {}
+_MAX_WRITTEN = 4096
+"""The parts and settings that were written last, by identity: the trials of a sweep share most of theirs. Not by value,
+because `1` and `1.0` are equal. What is written without an error cannot change; kept here, it keeps its identity."""
+
+
+def _write_part(part: Part, names: set[str]) -> str:
+    names.add(part.name)
+    items = [f"{quoted(key)}:{write(item, names)}" for key, item in part.settings]  # sorted by key
+    return f'{{"call":{quoted(part.name)},"with":{{{",".join(items)}}}}}'
+
+
+def _write_settings(value: Any, names: set[str]) -> str:
+    name, values_of, fields = _class_plan(type(value))  # type: ignore[arg-type] # typeshed: a type is not Hashable
     name = public_name(name)
     names.add(name)
     texts = []
@@ -107,4 +133,5 @@ def _field_plan(field: dataclasses.Field[Any]) -> _Field:
 
 def forget() -> None:
     """Forgets all that was computed; for tests that change files."""
+    _WRITTEN.clear()
     _class_plan.cache_clear()

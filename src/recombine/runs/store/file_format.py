@@ -170,15 +170,15 @@ def peek_bytes(head: bytes, tail: bytes) -> dict[str, Any] | None:
 
     `None` if they do not tell, and `peek` should look.
     """
-    array = read_first(head, tail, "record", MAX_BYTES)
-    text = b"" if array is None else array.tobytes()
+    text = read_first(head, tail, "record", MAX_BYTES) or b""
     # The trial is most of the text. Quotes inside it are escaped, so it ends where the summary begins.
     start = text.find(b'", "summary": "')
     if start < 0 or not text.startswith(b'{"format": %d, ' % FORMAT):
         return None
-    record = json.loads(b"{" + text[start + 3 :])
-    is_valid = isinstance(record["created"], str) and isinstance(record["summary"], str)
-    return record if is_valid else None
+    with _damage_reported():
+        record = json.loads("{" + text[start + 3 :].decode())
+        is_valid = isinstance(record["created"], str) and isinstance(record["summary"], str)
+        return record if is_valid else None
 
 
 def check_size(size: int) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from recombine.runs.store.file_format import HEAD_BYTES, DamagedError, peek, peek_bytes
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 
 class StoreWarning(UserWarning):
@@ -33,7 +35,7 @@ class StoredTrial:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON."""
-        return asdict(self)
+        return {"key": self.key, "size": self.size, "created": self.created, "summary": self.summary}
 
 
 def file_entry(file: str, key: str) -> StoredTrial:
@@ -44,7 +46,7 @@ def file_entry(file: str, key: str) -> StoredTrial:
     `FileNotFoundError` if it is gone.
     """
     # System calls, because opening a hundred thousand files in Python's way takes seconds.
-    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    descriptor = os.open(file, _FLAGS)
     try:
         status = os.fstat(descriptor)
         head = tail = os.read(descriptor, HEAD_BYTES)

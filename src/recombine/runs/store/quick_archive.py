@@ -17,8 +17,9 @@ import numpy as np
 
 _END = struct.Struct("<4s4H2LH")
 _ENTRY = struct.Struct("<4s4x2H4x3L3H8xL")
-_LOCAL = struct.Struct("<4s5H3L2H")
+_LOCAL = struct.Struct("<4s2x2H4x3L2H")
 _WIDE_SIZES = struct.Struct("<2H2Q")
+_NPY_1 = b"\x93NUMPY\x01\x00"
 _NAME_SIZES = struct.Struct("<2H")
 _WIDE = 0xFFFFFFFF
 _SHORT = 2048
@@ -38,17 +39,17 @@ def read_members(data: bytes, max_bytes: int) -> dict[str, np.ndarray] | None:
         return None
 
 
-def read_first(head: bytes, tail: bytes, name: str, max_bytes: int) -> np.ndarray | None:
-    """The first array of an archive, from the first bytes of the file and the last.
+def read_first(head: bytes, tail: bytes, name: str, max_bytes: int) -> bytes | None:
+    """The bytes in the first array of an archive, from the first bytes of the file and the last.
 
     **Arguments:**
 
     - `tail`: at least the last 22 bytes; an archive that was cut off does not end in its directory.
     """
     try:
-        if _END.unpack(tail[-_END.size :])[0] != b"PK\x05\x06":
+        if tail[-_END.size : -_END.size + 4] != b"PK\x05\x06":
             return None
-        signature, _, flags, method, _, _, crc, packed, size, n_name, n_extra = _LOCAL.unpack_from(head)
+        signature, flags, method, crc, packed, size, n_name, n_extra = _LOCAL.unpack_from(head)
         start = _LOCAL.size + n_name
         if signature != b"PK\x03\x04" or head[_LOCAL.size : start] != f"{name}.npy".encode():
             return None
@@ -59,8 +60,9 @@ def read_first(head: bytes, tail: bytes, name: str, max_bytes: int) -> np.ndarra
         chunk = head[start + n_extra : start + n_extra + packed]
         if flags & ~0x800 or len(chunk) != packed or not 0 < size <= max_bytes:
             return None
-        return _array(_inflated(chunk, method, size, crc))
-    except (_UnusualError, struct.error, zlib.error, ValueError):
+        data = _inflated(chunk, method, size, crc)
+        return data[10 + int.from_bytes(data[8:10], "little") :] if data[:8] == _NPY_1 else None
+    except (_UnusualError, struct.error, zlib.error):
         return None
 
 
@@ -104,7 +106,7 @@ def _inflated(chunk: bytes, method: int, size: int, crc: int) -> bytes:
 
 
 def _array(data: bytes) -> np.ndarray:
-    if data[:8] != b"\x93NUMPY\x01\x00":
+    if data[:8] != _NPY_1:
         raise _UnusualError
     start = 10 + int.from_bytes(data[8:10], "little")
     dtype, shape, order, size = _array_header(data[8:start])
