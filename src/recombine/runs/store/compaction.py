@@ -65,7 +65,7 @@ def compact(files: ResultFiles, segments: Segments, *, older_than: float) -> Com
         for key in sorted({*new, *_keys_in(merged, segments)}):
             if key in new and (read := _read_file(files, key)) is not None:
                 writer.add(*read)
-            elif (row := segments.row(key)) is not None:
+            elif (row := segments.row(key, refresh=False)) is not None:
                 writer.add(_intact(row, segments), None)
         writer.flush()
         for path in (*(segment.path for segment in merged), *lists):

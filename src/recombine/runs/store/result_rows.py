@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.parts import Part
 from recombine.runs.store.file_format import decode, verified
 from recombine.runs.trial import Trial, decode_value, from_json
 
@@ -22,7 +23,6 @@ from recombine.runs.trial import Trial, decode_value, from_json
 from recombine.runs.trial_result import Result, _flatten, _settings_of
 
 _KINDS = "biufcU"
-_LABELS = ('{"net":', ',"probes":', ',"recipe":', ',"seeds":', ',"task":')
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,34 +114,30 @@ def _trial_settings(text: str) -> tuple[Sequence[int], Mapping[str, Any]]:
 
     `recombine.InputError` if it is not a trial that this version knows.
     """
-    texts = _split(text)
-    if texts is None:
+    try:
+        # A quote inside a string is escaped. So what occurs once, outside of what comes before, is a field's label.
+        net, rest = text.split(',"probes":')
+        probes, rest = rest.split(',"recipe":')
+        recipe, rest = rest.split(',"seeds":')
+        seeds, task = rest.split(',"task":')
+        return _seeds(seeds), _settings(net.removeprefix('{"net":'), probes, recipe, task.removesuffix("}"))
+    except (ValueError, TypeError, KeyError):  # also an InputError, where the next line says more
         trial = from_json(text)
         return trial.seeds, dict(_settings_of(trial))
-    try:
-        trial = Trial(**{name: _value(text) for name, text in texts.items()})
-    except (ValueError, TypeError, KeyError):
-        from_json(text)  # which says what is wrong
-        raise
-    flat = (_flat(name, texts[name]) for name in ("task", "net", "recipe") if texts[name] != "null")
-    return trial.seeds, {name: value for settings in flat for name, value in settings}
 
 
-def _split(text: str) -> dict[str, str] | None:
-    """The texts of the fields of a trial; `None` if they cannot be told apart.
+@lru_cache(maxsize=8192)
+def _settings(net: str, probes: str, recipe: str, task: str) -> Mapping[str, Any]:
+    """The flat settings of the trials with these fields, which are checked as `Trial` does it."""
+    Trial(_value(task), _value(probes), (0,), _value(net), _value(recipe))
+    flat = [_flat(name, text) for name, text in (("task", task), ("net", net), ("recipe", recipe))]
+    return {name: value for settings in flat for name, value in settings}
 
-    A quote inside a string is escaped. So a label that occurs once is the label of the field.
-    """
-    if any(text.count(label) != 1 for label in _LABELS) or not text.startswith(_LABELS[0]):
-        return None
-    starts = [text.index(label) for label in _LABELS]
-    ends = [*starts[1:], len(text) - 1]
-    if starts != sorted(starts) or text[-1] != "}":
-        return None
-    return {
-        label[2:-2]: text[start + len(label) : end]
-        for label, start, end in zip(_LABELS, starts, ends, strict=True)
-    }
+
+@lru_cache(maxsize=8192)
+def _seeds(text: str) -> Sequence[int]:
+    any_part = Part("types:SimpleNamespace")
+    return Trial(any_part, (any_part,), _value(text)).seeds
 
 
 @lru_cache(maxsize=8192)
@@ -151,5 +147,6 @@ def _value(text: str) -> Any:
 
 @lru_cache(maxsize=8192)
 def _flat(field: str, text: str) -> tuple[tuple[str, Any], ...]:
-    """The flat settings of a task, net or recipe."""
-    return tuple(_flatten(field, _value(text)))
+    """The flat settings of a task, net or recipe; none for `null`."""
+    value = _value(text)
+    return () if value is None else tuple(_flatten(field, value))

@@ -67,10 +67,18 @@ class Segments:
             listed = ((i, j, entry) for i, segment in numbered for j, entry in enumerate(segment.entries()))
             return [entry for i, j, entry in listed if self._index.get(entry.key) == (i, j)]
 
+        self._refresh()
         return self._look_up(read)
 
-    def row(self, key: str) -> SegmentRow | None:
-        """One result, or `None` if there is none."""
+    def row(self, key: str, *, refresh: bool = True) -> SegmentRow | None:
+        """One result, or `None` if there is none.
+
+        **Arguments:**
+
+        - `refresh`: whether to look for changes first. Whoever goes through all keys need not.
+        """
+        if refresh:
+            self._refresh()
 
         def read() -> SegmentRow | None:
             if key not in self._index:
@@ -160,9 +168,10 @@ class Segments:
 
     def _look_up(self, read: Callable[[], T]) -> T:
         for _ in range(MAX_ATTEMPTS):
-            self._refresh()
-            with suppress(FileNotFoundError):  # a compaction has just replaced it
+            try:
                 return read()
+            except FileNotFoundError:  # a compaction has just replaced it
+                self._refresh()
         raise StoreError(f"store {self.folder.parent}: compacted results change too often to be read")
 
     def _set_aside(self, name: str, error: DamagedError) -> None:

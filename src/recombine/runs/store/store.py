@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -93,7 +94,7 @@ class Store:
         Results that cannot be read are set aside with a `StoreWarning` each. Results whose trials this version can no
         longer read are left out, with one warning at the end.
         """
-        return self._each(lambda key: self._read(key, lambda data: decode(data, key=key)))
+        return self._each(lambda key, data: decode(data, key=key))
 
     def rows(self) -> Iterator[ResultRows | Result]:
         """What `recombine.runs.table` shows of all results, in a fraction of the time that `results` takes.
@@ -109,7 +110,7 @@ class Store:
 
         ```
         """
-        return self._each(lambda key: self._read(key, lambda data: rows_of_data(key, data), _rows_of_row))
+        return self._each(rows_of_data, _rows_of_row)
 
     def keys(self) -> set[str]:
         """The keys of all results, without reading them."""
@@ -231,13 +232,8 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r}: {self.count()} results)"
 
-    def _read(
-        self,
-        key: str,
-        use: Callable[[bytes], T],
-        use_row: Callable[[SegmentRow], T | None] = lambda row: None,
-    ) -> T | None:
-        """What `use` makes of the bytes of a result, or `use_row` of its row in a segment; `None` if there is none.
+    def _read(self, key: str, use: Callable[[bytes], T]) -> T | None:
+        """What `use` makes of the bytes of a result; `None` if there is none.
 
         What `use` finds to be damaged is set aside.
         """
@@ -248,21 +244,26 @@ class Store:
         except DamagedError as error:
             self._files.set_aside(key, error)
         row = self._segments.row(key)
-        if row is None:
-            return None
         try:
-            used = use_row(row)
-            return use(row.data) if used is None else used
+            return None if row is None else use(row.data)
         except DamagedError as error:
-            self._segments.drop_damaged(key, error, row.data)
+            self._segments.drop_damaged(key, error, None if row is None else row.data)
             return None
 
-    def _each(self, read: Callable[[str], T | None]) -> Iterator[T]:
-        """What `read` makes of every key, in their order."""
+    def _each(
+        self,
+        use: Callable[[str, bytes], T],
+        use_row: Callable[[SegmentRow], T | None] = lambda row: None,
+    ) -> Iterator[T]:
+        """What `use` makes of the key and bytes of every result, in the order of keys, or `use_row` of its row."""
         unknown = 0
-        for key in sorted(self.keys()):
+        files = set(self._files.keys())  # the files first, as in `__contains__`
+        for key in sorted(files | self._segments.keys()):
             try:
-                value = read(key)
+                row = None if key in files else self._segments.row(key, refresh=False)
+                value = None if row is None else use_row(row)
+                if value is None:
+                    value = self._read(key, partial(use, key))
             except InputError:
                 unknown += 1
             else:
