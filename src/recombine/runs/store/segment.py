@@ -7,6 +7,7 @@ without the others.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import uuid
@@ -150,6 +151,8 @@ def write_segment(folder: Path, generation: int, frame: pl.DataFrame) -> Path:
 
     - `frame`: its rows, sorted by key.
     """
+    import polars as pl
+
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / new_name(generation, "parquet")
     temporary = folder / temporary_name(path.name)
@@ -157,7 +160,12 @@ def write_segment(folder: Path, generation: int, frame: pl.DataFrame) -> Path:
         with open(temporary, "xb") as file:
             # Compressed fast: results are compressed already, and the columns next to them repeat themselves.
             size = _rows_per_group(frame)
-            frame.write_parquet(file, compression="lz4", row_group_size=size, statistics=False)
+            try:
+                frame.write_parquet(file, compression="lz4", row_group_size=size, statistics=False)
+            except pl.exceptions.PolarsError as error:  # the only way in which Polars reports a full disk
+                number = re.search(r"os error (\d+)", str(error))
+                code = int(number[1]) if number else errno.EIO
+                raise OSError(code, os.strerror(code)) from error
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
