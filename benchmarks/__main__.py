@@ -15,6 +15,7 @@
     python -m benchmarks diagonal         diagonal networks: steps vs PyTorch, dual programme, curves of the theory
     python -m benchmarks gated            gated networks: steps vs PyTorch, programmes at size, the bias report
     python -m benchmarks cluster          Ray clusters of 1, 2 and 4 nodes on this machine (needs [ray]), 12 minutes
+    python -m benchmarks store            100,000 results, as files and compacted: list, resume, export, 10 minutes
 
 Training steps run on one thread, pinned to one core, and are measured in CPU time.
 """
@@ -56,6 +57,7 @@ def main() -> None:
             "diagonal",
             "gated",
             "cluster",
+            "store",
         ],
         default="training",
     )
@@ -148,6 +150,10 @@ def main() -> None:
         from benchmarks.cluster import efficiency
 
         rows = efficiency()
+    elif options.what == "store":
+        from benchmarks.store import at_scale as store_at_scale
+
+        rows = store_at_scale()
     elif options.what == "diagonal":
         use_one_core()
         from benchmarks.diagonal import rows as diagonal_rows

@@ -149,6 +149,23 @@ def test_runs_list_show_export_and_clear(run, store, tmp_path):
     assert "The store is empty" in run("runs", "list", "--store", store).output
 
 
+def test_runs_compact_changes_nothing_that_is_shown(run, store, tmp_path):
+    def shown():
+        table = tmp_path / "table.parquet"
+        assert run("runs", "export", table, "--store", store).exit_code == 0
+        return run("runs", "list", "--store", store).output, pl.read_parquet(table).rows()
+
+    before = shown()
+    young = run("runs", "compact", "--older-than", "1", "--store", store)
+    assert "0 results compacted" in young.output
+    done = json.loads(run("runs", "compact", "--store", store, "--json").stdout)
+    assert done == {"moved": 2, "files": 0, "segments": 1}
+    assert shown() == before
+    key = json.loads(run("runs", "list", "--store", store, "--json").stdout)[0]["key"]
+    assert "1 result deleted" in run("runs", "clear", key, "--yes", "--store", store).output
+    assert json.loads(run("runs", "clear", "--yes", "--json", "--store", store).stdout) == {"removed": 1}
+
+
 def test_a_question_answered_with_no_removes_nothing_and_is_not_an_error(store):
     result = CliRunner().invoke(app, ["runs", "clear", "--store", str(store)], input="n\n")
     assert result.exit_code == 0
@@ -197,6 +214,7 @@ def test_data_lists_what_is_here(run, tmp_path, monkeypatch):
         ),
         (["runs", "export", "table.xlsx"], "error: "),
         (["runs", "show", "zzz"], "error: key: got 'zzz'"),
+        (["runs", "compact", "--older-than", "-1"], "error: older_than: got -1.0"),
         (["data", "verify", "imagenet"], "error: "),
     ],
 )

@@ -32,7 +32,7 @@ def write_durably(path: Path, data: bytes) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -112,7 +112,8 @@ def _is_orphan(path: Path) -> bool:
     return time.time() - path.stat().st_mtime > ORPHANED_AFTER
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Flushes the names of the files in a folder to the disk."""
     if os.name != "posix":
         return  # Windows has no such call
     descriptor = os.open(folder, os.O_RDONLY)

@@ -10,13 +10,13 @@ import typer
 from recombine.cli.shared import JsonOption, StoreOption, say, say_json, say_table
 from recombine.errors import InputError
 
-app = typer.Typer(help="List, show, export and delete stored results.", no_args_is_help=True)
+app = typer.Typer(help="List, show, export, compact and delete stored results.", no_args_is_help=True)
 
 
 @app.command("list")
 def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List the finished trials."""
-    from recombine.cli.store_tables import runs_table
+    from recombine.cli.store_tables import runs_listing
     from recombine.report import count
     from recombine.runs import Store
 
@@ -27,7 +27,7 @@ def runs_list(store: StoreOption = None, as_json: JsonOption = False) -> None:
     elif not entries:
         say(f"The store is empty: {kept.path}")
     else:
-        say_table(runs_table(entries))
+        say("\n".join(runs_listing(entries)))
         say(f"\n{count(len(entries), 'result')} in {kept.path}")
 
 
@@ -60,12 +60,38 @@ def runs_export(
     from recombine.report import count
     from recombine.runs import Store, export
 
-    results = list(Store(store).results())
-    written = export(results, path)
+    rows = list(Store(store).rows())
+    written = export(rows, path)
     if as_json:
-        say_json({"path": str(written), "trials": len(results)})
+        say_json({"path": str(written), "trials": len(rows)})
     else:
-        say(f"{count(len(results), 'trial')} written to {written}")
+        say(f"{count(len(rows), 'trial')} written to {written}")
+
+
+@app.command("compact")
+def runs_compact(
+    older_than: Annotated[
+        float, typer.Option("--older-than", metavar="DAYS", help="Only results at least so many days old.")
+    ] = 0.0,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Move results into one Parquet file, which is much faster to list and to export.
+
+    Results are found, listed, exported and cleared as before. Other processes may use the store meanwhile.
+    """
+    from recombine.report import count
+    from recombine.runs import Store
+
+    kept = Store(store)
+    compaction = kept.compact(older_than=older_than)
+    if as_json:
+        say_json(compaction.to_dict())
+        return
+    moved, files = count(compaction.moved, "result"), count(compaction.files, "result")
+    say(
+        f"{moved} compacted in {kept.path}; {files} left as files, {count(compaction.segments, 'compacted file')}"
+    )
 
 
 @app.command("clear")
@@ -80,7 +106,8 @@ def runs_clear(
     from recombine.runs import Store
 
     kept = Store(store)
-    matching = sum(entry.key.startswith(key) for entry in kept.entries())
+    stored_keys = kept.keys()
+    matching = sum(stored.startswith(key) for stored in stored_keys)
     if matching and not yes:
         if as_json:
             raise InputError("yes", False, "--yes together with --json, since nothing can be asked")

@@ -99,8 +99,7 @@ def _json_text(value: Any, margin: str = "") -> str:
     return _plain_text(value)
 
 
-def _plain_text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+_plain_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def say_report(report: Report, html: Path | None, *, as_json: bool) -> None:

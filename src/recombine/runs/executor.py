@@ -89,7 +89,9 @@ def execute(
             on_event(event)
 
     if not fresh:
-        for trial in distinct.values():
+        for _, trial in sorted(
+            distinct.items()
+        ):  # compacted results are read fastest in the order of their keys
             if (stored := store.get(trial)) is not None:
                 emit(Finished(stored, from_store=True))
     failures = executor.run((trial for key, trial in distinct.items() if key not in results), emit)

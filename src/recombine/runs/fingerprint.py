@@ -34,6 +34,7 @@ from pathlib import Path
 
 from recombine.errors import InputError
 from recombine.parts import Part
+from recombine.runs import canonical_text
 from recombine.runs.code_scan import CodeScan, scan, scan_text
 from recombine.source_imports import SourceFile, find_source, resolve
 
@@ -55,13 +56,31 @@ def code_fingerprint(parts: Iterable[Part], *, trains: bool = True) -> str:
 
     `recombine.InputError` if the module of a part does not exist.
     """
-    names = {part.name for part in parts}
+    return fingerprint_of(frozenset(part.name for part in parts), trains=trains)
+
+
+def fingerprint_of(names: frozenset[str], *, trains: bool) -> str:
+    """The fingerprint of the parts with these names."""
+    if _names_main(names):
+        return _fingerprint(names, trains)  # in a notebook, a function may change at any time
+    return _remembered_fingerprint(names, trains)
+
+
+def _fingerprint(names: frozenset[str], trains: bool) -> str:
     roots = frozenset(name for name in names if not name.startswith("__main__:"))
     scans = _main_scans(sorted(names - roots))
     imported = frozenset(link.module for scan in scans for link in scan.links)
     mentioned = frozenset(name for scan in scans for name in scan.names)
     hashes = {scan.digest for scan in scans} | _closure_hashes(roots, imported, mentioned, trains)
     return hashlib.sha256("\n".join([_compiler(), *sorted(hashes)]).encode()).hexdigest()
+
+
+_remembered_fingerprint = cache(_fingerprint)
+
+
+@cache
+def _names_main(names: frozenset[str]) -> bool:
+    return any(name.startswith("__main__:") for name in names)
 
 
 def closure(module: str, name: str | None = None) -> frozenset[str]:
@@ -80,7 +99,15 @@ def closure(module: str, name: str | None = None) -> frozenset[str]:
 
 def forget() -> None:
     """Forgets all that was computed; for tests that change files."""
-    for function in (_compiler, _closure_hashes, _always_reached, _scanned, _linked_hash):
+    canonical_text.forget()
+    for function in (
+        _remembered_fingerprint,
+        _compiler,
+        _closure_hashes,
+        _always_reached,
+        _scanned,
+        _linked_hash,
+    ):
         function.cache_clear()
 
 

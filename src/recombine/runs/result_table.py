@@ -5,17 +5,23 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recombine.durable import write_durably
 from recombine.errors import InputError, StoreError
-from recombine.runs.trial_result import Result
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def table(results: Iterable[Result]) -> pl.DataFrame:
+class HasRows(Protocol):
+    """A result, or what a table shows of it (`Store.rows`)."""
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One dictionary per seed."""
+
+
+def table(results: Iterable[HasRows]) -> pl.DataFrame:
     """One row per trial and seed; the columns are described at `Result.to_rows`.
 
     A setting that a trial does not have is null in its rows. A column in which one trial has a number and
@@ -38,7 +44,7 @@ def table(results: Iterable[Result]) -> pl.DataFrame:
     return pl.DataFrame({name: column([row.get(name) for row in rows]) for name in names})
 
 
-def export(results: Iterable[Result], path: str | Path) -> Path:
+def export(results: Iterable[HasRows], path: str | Path) -> Path:
     """Writes `table(results)` to a `.csv` or `.parquet` file, whole or not at all.
 
     **Returns:**

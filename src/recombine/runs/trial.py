@@ -14,12 +14,14 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.parts import Part, plain
-from recombine.runs.fingerprint import code_fingerprint
+from recombine.runs.canonical_text import UnusualValueError, write
+from recombine.runs.fingerprint import fingerprint_of
 from recombine.source_imports import public_name
 from recombine.training.recipe import Recipe
 
 _PACKAGE = __name__.partition(".")[0]
 _LARGEST_SEED = 2**32 - 1
+_TRIAL_FIELDS = ("net", "probes", "recipe", "seeds", "task")  # in alphabetical order
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,14 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """32 hex digits under which the result is stored: a hash of the trial and of the code that it runs."""
-        code = code_fingerprint(_parts(self, with_classes=True), trains=self.net is not None)
-        text = f"{canonical_json(self)}\n{code}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        names: set[str] = set()
+        try:
+            text = _fast_json(self, names)
+        except UnusualValueError:
+            text = _slow_json(self)
+            names = {part.name for part in _parts(self, with_classes=True)}
+        code = fingerprint_of(frozenset(names), trains=self.net is not None)
+        return hashlib.sha256(f"{text}\n{code}".encode()).hexdigest()[:32]
 
     @cached_property
     def program(self) -> str:
@@ -102,6 +109,19 @@ def canonical_json(trial: Trial) -> str:
     is written as zero, because equal trials should be one trial. A bare function in a recipe is written as
     the part that names it.
     """
+    try:
+        return _fast_json(trial, set())
+    except UnusualValueError:
+        return _slow_json(trial)
+
+
+def _fast_json(trial: Trial, names: set[str]) -> str:
+    fields = [f'"{name}":{write(getattr(trial, name), names)}' for name in _TRIAL_FIELDS]
+    return f"{{{','.join(fields)}}}"
+
+
+def _slow_json(trial: Trial) -> str:
+    """The definition of the text: any value is written or refused with its name."""
     return _dumps({field.name: _encode(getattr(trial, field.name), field.name) for field in _fields(trial)})
 
 
@@ -116,7 +136,7 @@ def from_json(text: str) -> Trial:
         names = {field.name for field in dataclasses.fields(Trial)}
         if not isinstance(data, dict) or set(data) != names:
             raise ValueError(f"its fields should be {', '.join(sorted(names))}")
-        return Trial(**{name: _decode(value) for name, value in data.items()})
+        return Trial(**{name: decode_value(value) for name, value in data.items()})
     except InputError:
         raise
     except (ValueError, TypeError, KeyError) as error:
@@ -161,15 +181,16 @@ def _encode(value: Any, field: str) -> Any:
     return 0.0 if isinstance(value, float) and value == 0 else value
 
 
-def _decode(value: Any) -> Any:
+def decode_value(value: Any) -> Any:
+    """One field of a trial, from its JSON value."""
     if isinstance(value, Mapping) and "class" in value:
         cls = Part(_inside_package(value["class"])).function
         _check_settings_class(cls, value["class"])
-        return cls(**{name: _decode(item) for name, item in value["fields"].items()})
+        return cls(**{name: decode_value(item) for name, item in value["fields"].items()})
     if isinstance(value, Mapping):
-        return Part(value["call"], **{name: _decode(item) for name, item in value["with"].items()})
+        return Part(value["call"], **{name: decode_value(item) for name, item in value["with"].items()})
     if isinstance(value, list):
-        return tuple(_decode(item) for item in value)
+        return tuple(decode_value(item) for item in value)
     return value
 
 

@@ -25,10 +25,10 @@ from typing import Any
 from recombine._version import __version__
 from recombine.errors import InputError, StoreError
 from recombine.home import home
-from recombine.runs.file_format import encode
 from recombine.runs.leased_run import run_under_lease
 from recombine.runs.on_ray.core import pin_to_a_core
 from recombine.runs.store import Store
+from recombine.runs.store.file_format import encode
 from recombine.runs.trial import Trial
 from recombine.runs.trial_runner import run_trial
 from recombine.runs.worker import OtherCodeError, one_line, order_for, ordered_trial, prepare_for

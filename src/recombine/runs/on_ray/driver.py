@@ -18,12 +18,12 @@ from typing import Any
 from recombine._version import __version__
 from recombine.errors import StoreError
 from recombine.runs.events import Event, ExecutionError, Failed, Finished, Started, Waiting
-from recombine.runs.file_format import DamagedError, decode
 from recombine.runs.lease import Lease
 from recombine.runs.on_ray.actor import order_for
 from recombine.runs.on_ray.cluster import Cluster
 from recombine.runs.on_ray.memory import estimated_memory
 from recombine.runs.store import Store
+from recombine.runs.store.file_format import DamagedError, decode
 from recombine.runs.trial import Trial
 from recombine.runs.trial_queue import RETRY_SECONDS, TrialQueue
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.runs.store.quick_archive import read_first, read_members
 from recombine.runs.trial import Trial, canonical_json, from_json
 from recombine.runs.trial_result import Result
 
@@ -97,18 +98,7 @@ def decode(data: bytes, *, key: str, trial: Trial | None = None) -> Result:
 
     `DamagedError`, or `UnknownFormatError` if another version of this package wrote the bytes.
     """
-    check_size(len(data))
-    with _damage_reported(), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        check_size(sum(member.file_size for member in archive.infolist()))
-        text = _member(archive, "record").tobytes()
-        record = _record(text)
-        n_arrays = len(record["values"]) + len(record["curves"])
-        arrays = [_member(archive, f"array.{i}") for i in range(n_arrays)]
-        checksum = _member(archive, "checksum").tobytes()
-    if checksum != _checksum(text, arrays):
-        raise DamagedError("the checksum does not fit the content")
-    if record["key"] != key:
-        raise DamagedError(f"it holds the result of another trial ({record['key']})")
+    record, arrays = verified(data, key=key)
     n_values = len(record["values"])
     trial = from_json(record["trial"]) if trial is None else trial
     with _damage_reported():
@@ -125,10 +115,70 @@ def decode(data: bytes, *, key: str, trial: Trial | None = None) -> Result:
         )
 
 
+def verified(data: bytes, *, key: str) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """The record and the arrays of a result, after all checks but those of the trial itself.
+
+    **Raises:**
+
+    `DamagedError`, or `UnknownFormatError` if another version of this package wrote the bytes.
+    """
+    check_size(len(data))
+    members = read_members(data, MAX_BYTES + 2**20)
+    with _damage_reported():
+        if members is None:
+            text, record, arrays, checksum = _read_slowly(data)
+        else:
+            text = members["record"].tobytes()
+            record = _record(text)
+            arrays = [members[f"array.{i}"] for i in range(_n_arrays(record))]
+            checksum = members["checksum"].tobytes()
+    if checksum != _checksum(text, arrays):
+        raise DamagedError("the checksum does not fit the content")
+    if record["key"] != key:
+        raise DamagedError(f"it holds the result of another trial ({record['key']})")
+    return record, arrays
+
+
+def _read_slowly(data: bytes) -> tuple[bytes, dict[str, Any], list[np.ndarray], bytes]:
+    """By `zipfile`, which says what is wrong with damaged bytes."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        check_size(sum(member.file_size for member in archive.infolist()))
+        text = _member(archive, "record").tobytes()
+        record = _record(text)
+        arrays = [_member(archive, f"array.{i}") for i in range(_n_arrays(record))]
+        return text, record, arrays, _member(archive, "checksum").tobytes()
+
+
+def _n_arrays(record: dict[str, Any]) -> int:
+    return len(record["values"]) + len(record["curves"])
+
+
+HEAD_BYTES = 4096
+"""How much of a file is read for its record, which comes first. Few records are longer."""
+
+
 def peek(file: Any) -> dict[str, Any]:
     """The record alone, from a path or an open file; the arrays and the checksum are not read."""
     with _damage_reported(), zipfile.ZipFile(file) as archive:
         return _record(_member(archive, "record").tobytes())
+
+
+def peek_bytes(head: bytes, tail: bytes) -> dict[str, Any] | None:
+    """The short fields of the record, from the first and last bytes of a file.
+
+    **Returns:**
+
+    `None` if they do not tell, and `peek` should look.
+    """
+    text = read_first(head, tail, "record", MAX_BYTES) or b""
+    # The trial is most of the text. Quotes inside it are escaped, so it ends where the summary begins.
+    start = text.find(b'", "summary": "')
+    if start < 0 or not text.startswith(b'{"format": %d, ' % FORMAT):
+        return None
+    with _damage_reported():
+        record = json.loads("{" + text[start + 3 :].decode())
+        is_valid = isinstance(record["created"], str) and isinstance(record["summary"], str)
+        return record if is_valid else None
 
 
 def check_size(size: int) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from recombine.durable import temporary_name
 from recombine.errors import InputError, StoreError
-from recombine.runs import Store, StoreWarning, execute, export, file_format, run_trial
+from recombine.runs import Store, StoreWarning, execute, export, run_trial
+from recombine.runs.store import file_format
 
 
 @pytest.fixture
@@ -181,7 +182,7 @@ def test_results_with_unknown_settings_are_counted_not_lost(filled, monkeypatch)
     def unknown(text):
         raise InputError("class", "recombine.training:Old", "an importable name")
 
-    monkeypatch.setattr("recombine.runs.file_format.from_json", unknown)
+    monkeypatch.setattr("recombine.runs.store.file_format.from_json", unknown)
     with pytest.warns(StoreWarning, match="left out 1 results"):
         assert list(filled.results()) == []
     assert len(list(filled.entries())) == 1

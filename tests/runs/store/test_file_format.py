@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.runs import Result, file_format, run_trial
-from recombine.runs.file_format import DamagedError, UnknownFormatError, decode, encode, peek
+from recombine.runs import Result, run_trial
+from recombine.runs.store import file_format
+from recombine.runs.store.file_format import DamagedError, UnknownFormatError, decode, encode, peek
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_settings_of_another_version_are_not_damage(result, monkeypatch):
     def unknown(text):
         raise InputError("class", "recombine.training:Old", "an importable name")
 
-    monkeypatch.setattr("recombine.runs.file_format.from_json", unknown)
+    monkeypatch.setattr("recombine.runs.store.file_format.from_json", unknown)
     with pytest.raises(InputError):
         decode(encode(result), key=result.key)
 
