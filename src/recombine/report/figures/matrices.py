@@ -88,6 +88,7 @@ def heat_table(
     limits: tuple[float, float] | None = None,
     contours: Sequence[float] = (),
     text: Callable[[float], str] = number,
+    texts: Sequence[Sequence[str]] = (),
     title: str = "",
     label: str = "",
 ) -> None:
@@ -99,7 +100,7 @@ def heat_table(
     - `rows`, `columns`: level names; `row_label` and `column_label` name the two factors.
     - `log`: logarithmic colours.
     - `contours`: values along which lines of equal value are drawn, in the table and on the colour bar.
-    - `text`: how a number is written.
+    - `text`: how a number is written; `texts`: what every cell says instead.
     """
     from matplotlib.colors import LogNorm, Normalize
 
@@ -121,7 +122,8 @@ def heat_table(
     for (i, j), value in np.ndenumerate(values):
         paper = image.cmap(image.norm(value)) if np.isfinite(value) else (1.0, 1.0, 1.0, 1.0)
         box = {"facecolor": paper, "edgecolor": "none", "pad": 0.8}  # a contour passes behind the number
-        ax.text(j, i, text(float(value)), ha="center", va="center", color=_legible_on(paper), bbox=box)
+        words = texts[i][j] if len(texts) else text(float(value))
+        ax.text(j, i, words, ha="center", va="center", color=_legible_on(paper), bbox=box)
     bar = ax.figure.colorbar(image, ax=ax, location="right", aspect=22.0, label=label)
     bar.outline.set_visible(False)
     if len(contours):
