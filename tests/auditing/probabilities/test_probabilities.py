@@ -8,9 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from recombine import InputError, audit
+from recombine.auditing.cells import gather
 from recombine.auditing.output_reading import read_outputs
 from recombine.auditing.probabilities.class_scores import ClassScores, class_scores
-from recombine.auditing.probabilities.score_measures import ranked_lists
+from recombine.auditing.probabilities.score_measures import measure_scores, ranked_lists
+from recombine.auditing.reading import read_audit_inputs
 from recombine.cli import app
 
 
@@ -99,7 +101,14 @@ def test_a_calibrated_model_has_only_the_error_of_chance():
         rng = np.random.default_rng(seed)
         confidence = rng.uniform(0.3, 0.95, len(label))
         p = probabilities(label, confidence, rng.random(len(label)) < confidence, 10)
-        unseen = audit(factors=factors, seen=seen, target=label, prediction=p, seed=seed).calibration.unseen
+        # what an audit does with scores, without everything else that it does
+        data = read_audit_inputs(None, factors=factors, seen=seen, target=label, prediction=p)
+        outputs = read_outputs(data.target, p)
+        measured, _ = measure_scores(data.table, gather(data.table, outputs), outputs, p, None, seed=seed)
+        unseen = measured.unseen
+        if seed == 0:
+            audited = audit(factors=factors, seen=seen, target=label, prediction=p, seed=seed)
+            assert audited.calibration.to_dict() == measured.to_dict()
         errors.append(unseen.error.value)
         chance.append(unseen.by_chance)
         covered.append(unseen.overconfidence.low <= 0 <= unseen.overconfidence.high)

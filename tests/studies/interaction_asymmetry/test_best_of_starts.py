@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("compile_quickly")
 SETTINGS = {"net": vector_net(1, "additive"), "rate": 5e-3, "batch": 50}
 
 
+@cache
 def values_of(seed: int, **settings: int | float) -> dict[str, np.ndarray]:
     task = interaction_task(outputs=40, rows=500, test=200, seed=seed)
     chosen = {"starts": 3, "short_steps": 20, "further_steps": 100, "stop_misfit": 1e-4, **settings}
@@ -41,5 +44,6 @@ def test_it_stops_at_the_misfit_that_is_asked_for() -> None:
 
 
 def test_other_seeds_have_other_starts() -> None:
-    assert values_of(0)["misfit"] == values_of(0)["misfit"]
+    again = values_of.__wrapped__(0)  # trained once more
+    assert values_of(0)["misfit"] == again["misfit"]
     assert values_of(0)["misfit"] != values_of(1)["misfit"]

@@ -93,22 +93,25 @@ def _alternate(
     spread = np.maximum(((values - values.mean(axis=0)) ** 2).sum(axis=0), 1e-300)
     errors, predictions = np.empty(offset.shape), np.empty((len(starts), len(cells), outputs))
     before, active = np.full(offset.shape, np.inf), np.arange(len(starts))
-    by_cell = [part[seen.cells[:, axis]] for axis, part in enumerate(parts)]  # (seen, starts, outputs)
+    index = [np.ascontiguousarray(seen.cells[:, axis]) for axis in range(len(levels))]
+    by_cell = [part[one] for part, one in zip(parts, index, strict=True)]  # (seen, starts, outputs)
     for sweep in range(SWEEPS):
         residual = values[:, None] - offset
         for axis, level in enumerate(levels):
             others = _product([one for other, one in enumerate(by_cell) if other != axis], residual.shape)
-            squares = others**2
-            top, bottom = (
-                (level @ one.reshape(n_seen, -1)).reshape(-1, *offset.shape)
-                for one in (others * residual, squares)
-            )
-            ridge = SHRINKAGE * np.maximum(squares.mean(axis=0), 1e-300)
-            parts[axis] = top / (bottom + ridge)  # 0 for levels that do not occur
-            by_cell[axis] = parts[axis][seen.cells[:, axis]]
+            squares = np.square(others)
+            top = (level @ (others * residual).reshape(n_seen, -1)).reshape(-1, *offset.shape)
+            bottom = (level @ squares.reshape(n_seen, -1)).reshape(-1, *offset.shape)
+            # sums by ufunc: the arrays are so small that the calls of `mean` would take half of the time
+            ridge = SHRINKAGE * np.maximum(np.add.reduce(squares) / n_seen, 1e-300)
+            bottom += ridge
+            parts[axis] = np.divide(top, bottom, out=top)  # 0 for levels that do not occur
+            by_cell[axis] = parts[axis].take(index[axis], axis=0)
         product = _product(by_cell, residual.shape)
-        offset = np.where(has_offset[:, None], (values[:, None] - product).mean(axis=0), offset)
-        error = ((values[:, None] - offset - product) ** 2).sum(axis=0)
+        if has_offset.any():
+            mean = np.add.reduce(values[:, None] - product) / n_seen
+            offset = np.where(has_offset[:, None], mean, offset)
+        error = np.add.reduce(np.square(values[:, None] - offset - product))
         done = ((before - error <= CONVERGED * error) | (error <= EXACT * spread)).all(axis=1)
         done |= sweep == SWEEPS - 1
         if done.any():
@@ -125,10 +128,12 @@ def _alternate(
 
 
 def _product(arrays: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """The product of all arrays; ones if there are none."""
-    product = np.ones(shape)
-    for array in arrays:
-        product *= array
+    """The product of all arrays; ones if there are none. A single array is not copied."""
+    if not arrays:
+        return np.ones(shape)
+    product = arrays[0]
+    for array in arrays[1:]:
+        product = product * array
     return product
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -103,9 +104,19 @@ def svg_bytes(figure: Figure) -> bytes:
 
 
 def _saved(figure: Figure, **options: Any) -> bytes:
+    import matplotlib
+
     _settle(figure)
     file = io.BytesIO()
-    figure.savefig(file, **options)
+    settled = figure.get_layout_engine()
+    # With any layout engine, even one that does nothing, matplotlib draws once more than it has to.
+    with matplotlib.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+        try:
+            figure.savefig(file, **options)
+        finally:
+            if settled is not None:
+                figure.set_layout_engine(settled)
     return file.getvalue()
 
 
@@ -115,6 +126,7 @@ def _settle(figure: Figure) -> None:
 
     engine = figure.get_layout_engine()
     if engine is not None and not isinstance(engine, PlaceHolderLayoutEngine):
-        figure.draw_without_rendering()
-        figure.draw_without_rendering()  # the second pass knows how far labels reach
+        for _ in range(2):  # the second pass knows how far labels reach
+            with suppress(ValueError):  # as matplotlib does
+                engine.execute(figure)
         figure.set_layout_engine("none")
