@@ -87,6 +87,8 @@ def _draw_all() -> Iterator[tuple[str, Any]]:
     values = errors[:4, :5].copy()
     values[0, 0] = np.nan
     yield "heat_table", _panel(heat_table, values, list("abcd"), list("vwxyz"), log=True, contours=[1e-4])
+    words = [[f"{row}{column}+" for column in "vwxyz"] for row in "abcd"]
+    yield "heat_table with words", _panel(heat_table, values, list("abcd"), list("vwxyz"), texts=words)
     sizes = [12, 16, 20, 24, 28]
     yield (
         "scaling_plot",

@@ -40,6 +40,11 @@ def test_no_text_is_too_small(drawings: dict[str, Any]) -> None:
         assert not [text.get_text() for text in _texts(figure) if "$" in text.get_text()], name
 
 
+def test_a_heat_table_says_what_it_is_told_even_in_empty_cells(drawings: dict[str, Any]) -> None:
+    shown = {text.get_text() for text in drawings["heat_table with words"].axes[0].texts}
+    assert shown == {f"{row}{column}+" for row in "abcd" for column in "vwxyz"}
+
+
 def test_nothing_is_cut_off(drawings: dict[str, Any]) -> None:
     for name, figure in drawings.items():
         with look():  # ticks are chosen by the current type size

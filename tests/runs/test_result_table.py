@@ -6,6 +6,7 @@ import pytest
 
 from recombine.errors import InputError, StoreError
 from recombine.runs import export, run_trial, table
+from recombine.runs.result_table import column as as_column
 
 
 @pytest.fixture
@@ -42,9 +43,7 @@ def test_columns_that_differ_between_trials(make_trial):
     ],
 )
 def test_types_of_columns(values, dtype, column):
-    from recombine.runs.result_table import _column
-
-    series = _column(values)
+    series = as_column(values)
     assert series.dtype == dtype
     assert series.to_list() == column
 

@@ -1,11 +1,13 @@
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.parts import Part
-from recombine.runs import Result, Trial, canonical_json
+from recombine.runs import Result, Trial, canonical_json, table
+from recombine.runs.result_table import column
 from recombine.runs.store.file_format import encode, verified
 from recombine.runs.store.result_rows import rows_of_data, rows_of_text, rows_text
 from recombine.training.recipe import Recipe, adam
@@ -43,15 +45,24 @@ def results(draw):
     return Result(trial, ("finished",) * len(seeds), values, {}, 0.5, "1", "m", "now", key="0" * 32)
 
 
+def expected_table(several):
+    """Row by row, as `Result.to_rows` describes them."""
+    rows = [row for result in several for row in result.to_rows()]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame({name: column([row.get(name) for row in rows]) for name in names})
+
+
 @settings(max_examples=60, deadline=None)
-@given(results())
-def test_rows_are_those_of_the_result(result):
-    data = encode(result)
-    expected = repr(result.to_rows())
-    assert repr(rows_of_data(result.key, data).to_rows()) == expected
-    text = rows_text(*verified(data, key=result.key))
-    if text is not None:
-        assert repr(rows_of_text(result.key, text).to_rows()) == expected
+@given(st.lists(results(), min_size=1, max_size=3))
+def test_rows_are_those_of_the_results(several):
+    several = [*several, several[0]]  # the same settings once more
+    expected = expected_table(several)
+    assert table(several).equals(expected)
+    stored = [encode(result) for result in several]
+    assert table([rows_of_data("0" * 32, data) for data in stored]).equals(expected)
+    texts = [rows_text(*verified(data, key="0" * 32)) for data in stored]
+    if None not in texts:
+        assert table([rows_of_text("0" * 32, text) for text in texts]).equals(expected)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from recombine.nets import cnn_decoder
+from recombine.parts import Part
 from recombine.studies.remedies.arrangement import Arrangement
 from recombine.studies.remedies.changed_nets import additive_net, input_contrast, one_hot_squared_error
 from recombine.studies.remedies.failing_world import FailingWorld
 from recombine.studies.remedies.published_remedies import NONE, REMEDIES, PublishedRemedy
+from recombine.studies.remedies.sum_of_nets import sum_of_nets
 from recombine.studies.remedies.worlds import worlds
 
 WORLDS = worlds("quick")
@@ -74,6 +77,15 @@ def test_an_additive_net_is_a_sum_over_factors() -> None:
     mixed = jnp.concatenate([x[:2, :2], x[2:, :2]]), jnp.concatenate([x[2:, 2:], x[:2, 2:]])
     crossed = net(jnp.concatenate(mixed, axis=1))
     np.testing.assert_allclose(net(x)[:2] + net(x)[2:], crossed[:2] + crossed[2:], rtol=1e-5, atol=1e-5)
+
+
+def test_a_sum_of_other_nets_is_a_sum_over_factors_too() -> None:
+    decoder = Part(cnn_decoder, inputs=6, width=2, depth=1, size=4, start=2)
+    net = sum_of_nets(net=decoder, blocks=(3, 3), key=jax.random.key(0))
+    x = jax.random.normal(jax.random.key(1), (2, 6))
+    mixed = jnp.concatenate([x[:1, :3], x[1:, 3:]], axis=1), jnp.concatenate([x[1:, :3], x[:1, 3:]], axis=1)
+    crossed = net(jnp.concatenate(mixed))
+    np.testing.assert_allclose(net(x).sum(axis=0), crossed.sum(axis=0), rtol=1e-4, atol=1e-5)
 
 
 def test_contrast_is_0_if_every_output_reads_one_factor() -> None:

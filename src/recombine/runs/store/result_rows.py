@@ -25,13 +25,17 @@ from recombine.runs.trial_result import Result, _flatten, _settings_of
 _KINDS = "biufcU"
 
 
+RUN_COLUMNS = ("key", "seed", "status", "seconds")
+"""Columns that are neither settings nor measured values."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """What a table shows of one result: `to_rows` gives what `Result.to_rows` gives.
+    """What a table shows of one result, a row per seed.
 
     **Arguments:**
 
-    - `settings`: by dotted name.
+    - `settings`: by dotted name; results with the same settings share the dictionary.
     - `scalars`: the values that are one number per seed.
     """
 
@@ -42,18 +46,19 @@ class ResultRows:
     settings: Mapping[str, Any]
     scalars: Mapping[str, Sequence[Any]]
 
-    def to_rows(self) -> list[dict[str, Any]]:
-        """One dictionary per seed."""
-        rows = []
-        for i, seed in enumerate(self.seeds):
-            row = {"key": self.key, "seed": seed, "status": self.status[i], "seconds": self.seconds}
-            row.update(self.settings)
-            values = {
-                f"value.{name}" if name in row else name: items[i] for name, items in self.scalars.items()
-            }
-            row.update(values)
-            rows.append(row)
-        return rows
+    def named_scalars(self) -> dict[str, Sequence[Any]]:
+        """The values by the names of their columns, as `Result.to_rows` names them."""
+        return {
+            f"value.{name}" if name in self.settings or name in RUN_COLUMNS else name: items
+            for name, items in self.scalars.items()
+        }
+
+
+def rows_of_result(result: Result) -> ResultRows:
+    """The same of a result that has been read whole."""
+    scalars = {name: array.tolist() for name, array in result.values.items() if array.ndim == 1}
+    settings = dict(_settings_of(result.trial))
+    return ResultRows(result.key, result.trial.seeds, result.status, result.seconds, settings, scalars)
 
 
 def rows_of_data(key: str, data: bytes) -> ResultRows | Result:

@@ -175,10 +175,10 @@ SECTION = StudySection(
             also=REST,
             reversal="nets had failed most where the split promised the smallest leak",
             reduced="small worlds and nets",
-            finding="The forecast is right about what it describes, sums in networks that learn little: kernel theory's "
-            "claims 18 and 34. But plain nets fail most where targets are no sums: they superpose bumps (score above 1) "
-            "and take the shortcut in context dependence, and neither is a leak. So the leak ranks splits of one task, "
-            "not tasks.",
+            finding="The forecast is right about what it describes, sums in networks that learn little (kernel "
+            "theory, claims 18 and 34). But plain nets fail most where targets are not sums: they "
+            "superpose bumps (score above 1) and take the shortcut in context dependence, and neither is "
+            "a leak. So the leak ranks splits of one task, not tasks.",
         ),
         Claim(
             "6",

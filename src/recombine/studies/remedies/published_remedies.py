@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from recombine.nets import additive_decoder, attention_decoder, slot_transformer
+from recombine.nets import additive_decoder, attention_decoder, mlp, slot_transformer
 from recombine.parts import Part
 from recombine.remedies import (
     attention_interaction,
@@ -21,6 +21,7 @@ from recombine.studies.remedies.arrangement import Arrangement
 from recombine.studies.remedies.changed_nets import additive_net, input_contrast, one_hot_squared_error
 from recombine.studies.remedies.failing_world import FailingWorld
 from recombine.studies.remedies.proposed_cells import proposed_cells
+from recombine.studies.remedies.sum_of_nets import sum_of_nets
 from recombine.training import Noise, Penalty
 
 Changes = Literal["data", "net", "training"]
@@ -106,7 +107,13 @@ def _contrast(world: FailingWorld, strength: float) -> Arrangement | str:
         return world.blocks
     if len(set(world.blocks)) > 1:
         return "factors have inputs of different sizes"
+    if not _is_mlp(world):
+        return "it differentiates forwards, which our convolutions cannot"
     return Arrangement.plain(world).with_penalties(Penalty(Part(input_contrast, blocks=world.blocks), weight))
+
+
+def _is_mlp(world: FailingWorld) -> bool:
+    return world.net == Part(mlp, **dict(world.net.settings))
 
 
 def _consistency(world: FailingWorld, strength: float) -> Arrangement | str:
@@ -126,7 +133,10 @@ def _additive(world: FailingWorld, strength: float) -> Arrangement | str:
         )
     if isinstance(world.blocks, str):
         return world.blocks
-    net = Part(additive_net, blocks=world.blocks, **dict(world.net.settings))
+    if _is_mlp(world):
+        net = Part(additive_net, blocks=world.blocks, **dict(world.net.settings))
+    else:
+        net = Part(sum_of_nets, net=world.net, blocks=world.blocks)
     return Arrangement.plain(world).with_net(net)
 
 

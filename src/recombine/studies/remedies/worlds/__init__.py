@@ -3,6 +3,7 @@
 from recombine.studies.evidence import Scale
 from recombine.studies.remedies.failing_world import FailingWorld
 from recombine.studies.remedies.worlds.bump_worlds import decoder_world, encoder_world
+from recombine.studies.remedies.worlds.convolutional_world import convolutional_world
 from recombine.studies.remedies.worlds.digit_world import film_world
 from recombine.studies.remedies.worlds.function_worlds import composition_world, sine_world, wedge_world
 from recombine.studies.remedies.worlds.gated_world import gated_world
@@ -12,6 +13,7 @@ from recombine.studies.remedies.worlds.teacher_world import teacher_world
 
 MAKERS = (
     decoder_world,
+    convolutional_world,
     encoder_world,
     line_scene_world,
     addition_world,
