@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from recombine import reproduce
-from recombine.runs import Store
+from recombine.studies import load
 from recombine.studies.evidence import Arm, Evidence
 from recombine.studies.remedies.first_choice import BY_KIND, FOR_ALL, chance, choices, hits
 from recombine.studies.remedies.forecast_section import forecasts, rank_correlation
@@ -124,7 +121,7 @@ def test_the_track_record_counts_worlds() -> None:
         }
     made["addition/weighted activity"] = arm([1.0] * 6)
     found = track_record(Evidence(made, "quick"))["weighted_activity"]
-    assert found["all"] == {"helped": 10, "harmed": 1, "worlds": 11, "median_gain": 0.4}
+    assert found["all"] == {"worlds": 12, "helped": 11, "harmed": 1, "median_gain": 0.4}
     assert found["labels"]["worlds"] == 4
 
 
@@ -135,8 +132,9 @@ def test_every_arm_is_named_after_its_world_and_remedy() -> None:
         assert remedy in {one.name for one in REMEDIES}
 
 
-def test_smoke(tmp_path: Path) -> None:
-    found = reproduce("remedies", scale="smoke", everything=True, store=Store(tmp_path))
-    assert len(found.outcomes) == 7
-    assert "worlds and remedies of the six papers" in found.document().text()
-    assert found.figure().axes
+def test_the_matrix_shows_what_helps_and_what_harms() -> None:
+    made = {"bumps/none": arm([0.9] * 6), "bumps/L1": arm([0.5] * 6), "bumps/activity noise": arm([1.2] * 6)}
+    figure = load("remedies").drawings[0].draw(Evidence(made, "quick"))
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert {"0.90", "0.50+", "1.20−"} <= set(words)
+    assert words.count("·") == sum(isinstance(r.apply(worlds("quick")[0], 1.0), str) for r in REMEDIES)

@@ -13,7 +13,13 @@ from recombine.studies.claim import Claim
 from recombine.studies.evidence import Evidence
 from recombine.studies.measurement import PerSeed
 from recombine.studies.quantity import difference
-from recombine.studies.remedies.matrix import entry, gains, measured_remedies, measured_worlds
+from recombine.studies.remedies.matrix import (
+    THIRTEENTH_WORLD,
+    entry,
+    gains,
+    measured_remedies,
+    measured_worlds,
+)
 from recombine.studies.remedies.matrix_section import REST
 from recombine.studies.remedies.sweep_arms import KINDS, SMOKE_ARMS
 from recombine.studies.study import StudySection, Tabulation
@@ -150,6 +156,7 @@ SECTION = StudySection(
             headline=True,
             reversal="what helps had differed more within kinds of output than between them",
             reduced="small worlds and nets",
+            amendments=(THIRTEENTH_WORLD,),
         ),
     ),
     tabulations=(Tabulation("The first choice in a world that was left out", SMOKE_ARMS, _fill),),

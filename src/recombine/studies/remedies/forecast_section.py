@@ -14,6 +14,7 @@ from recombine.studies.evidence import Evidence, Scale
 from recombine.studies.measurement import PerSeed
 from recombine.studies.quantity import difference
 from recombine.studies.remedies.matrix import (
+    THIRTEENTH_WORLD,
     entry,
     fitted_scores,
     gains,
@@ -175,6 +176,7 @@ SECTION = StudySection(
             also=REST,
             reversal="nets had failed most where the split promised the smallest leak",
             reduced="small worlds and nets",
+            amendments=(THIRTEENTH_WORLD,),
             finding="The forecast is right about what it describes, sums in networks that learn little (kernel "
             "theory, claims 18 and 34). But plain nets fail most where targets are not sums: they "
             "superpose bumps (score above 1) and take the shortcut in context dependence, and neither is "
@@ -191,6 +193,7 @@ SECTION = StudySection(
             headline=True,
             reversal="remedies had helped most where the split promised the smallest leak",
             reduced="small worlds and nets",
+            amendments=(THIRTEENTH_WORLD,),
             finding="What a remedy can gain is bounded by how much the plain net fails, which the leak does not rank "
             "(claim 5). What advise says of single remedies is more useful, see the second table.",
         ),
