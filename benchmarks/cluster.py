@@ -17,19 +17,21 @@ from typing import Any
 
 from benchmarks.measure import Row
 from recombine.parts import Part
-from recombine.runs import Finished, Result, Store, Trial, complete
+from recombine.runs import Finished, Result, Store, Trial, complete, run_trial
 from recombine.runs.trial import canonical_json
 from recombine.training import Recipe, adam
 
 NODES = (1, 2, 4)
-N_TRIALS, STEPS, MIN_SECONDS = 60, 5000, 3.0
+MIN_SECONDS = 3.0
 """Trials that are long enough for efficiency to be about the cluster: at least three seconds each."""
+TRIED_STEPS, MARGIN = 1000, 1.2
+"""How many steps tell how fast this machine is, and how much longer than necessary trials are made."""
 N_EMPTY = 400
 RATIO, MILLISECONDS = 0.6, 50
 """The goals: time of two nodes / time of one, and overhead per trial."""
 
 
-def long_trials() -> Iterator[Trial]:
+def long_trials(steps: int) -> Iterator[Trial]:
     """Two programs, ten learning rates, three seeds."""
     for width in (256, 272):
         for rate in range(10):
@@ -39,7 +41,7 @@ def long_trials() -> Iterator[Trial]:
                     probes=(Part("recombine.probes:errors"),),
                     seeds=(seed,),
                     net=Part("recombine.nets:mlp", inputs=32, width=width, depth=3, outputs=(16, 16)),
-                    recipe=Recipe(steps=STEPS, batch=64, optimiser=adam(1e-3 / (1 + rate))),
+                    recipe=Recipe(steps=steps, batch=64, optimiser=adam(1e-3 / (1 + rate))),
                 )
 
 
@@ -51,6 +53,13 @@ def empty_trials(n: int) -> Iterator[Trial]:
         )
 
 
+def steps_for(seconds: float) -> int:
+    """How many steps take that long on this machine, once the program is compiled."""
+    trial = next(long_trials(TRIED_STEPS))
+    run_trial(trial)
+    return round(TRIED_STEPS * seconds / run_trial(trial).seconds)
+
+
 def nothing(task: Any) -> dict[str, float]:
     """A probe that measures nothing."""
     return {"nothing": 0.0}
@@ -59,8 +68,9 @@ def nothing(task: Any) -> dict[str, float]:
 def efficiency() -> list[Row]:
     """The same trials on clusters of 1, 2 and 4 nodes, and what sending a trial costs."""
     rows, alone = [], 0.0
+    steps = steps_for(MARGIN * MIN_SECONDS)
     for nodes in NODES:
-        found = _on_cluster(nodes, "long")
+        found = _on_cluster(nodes, "long", steps)
         alone = alone or found["seconds"]
         detail = {
             "seconds": found["seconds"],
@@ -84,7 +94,7 @@ def efficiency() -> list[Row]:
 def writing(n: int = 2000) -> list[Row]:
     """How fast a driver writes results of a usual size to its store, and how large trials and results are."""
     with tempfile.TemporaryDirectory() as folder:
-        trial = replace(next(long_trials()), recipe=Recipe(steps=100))
+        trial = next(long_trials(100))
         complete([trial], Store(folder))
         result = next(Store(folder).results())
         store = Store(f"{folder}/written")
@@ -111,7 +121,7 @@ def writing(n: int = 2000) -> list[Row]:
     ]
 
 
-def _on_cluster(nodes: int, kind: str, n: int = N_TRIALS) -> dict[str, float]:
+def _on_cluster(nodes: int, kind: str, n: int) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.cluster", str(nodes), kind, str(n)]
     with tempfile.TemporaryDirectory() as home:
         done = subprocess.run(
@@ -133,7 +143,7 @@ def main() -> None:
     for _ in range(nodes - 1):
         cluster.add_node(num_cpus=1)
     results: list[Result] = []
-    trials = list(long_trials() if kind == "long" else empty_trials(n))
+    trials = list(long_trials(n) if kind == "long" else empty_trials(n))
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         complete(
