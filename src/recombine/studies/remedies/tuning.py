@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def candidates(world: FailingWorld, remedy: PublishedRemedy) -> dict[float, tupl
     return made
 
 
-def strength_to_use(errors: dict[float, Sequence[float]]) -> float:
+def strength_to_use(errors: Mapping[float, Sequence[float]]) -> float:
     """The strongest setting whose error on held-out seen cells is within one standard error of the smallest mean.
 
     Breiman's rule, with standard errors of differences within seeds. Held-out seen cells often cannot tell strengths
