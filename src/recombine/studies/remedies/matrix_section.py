@@ -108,6 +108,8 @@ AT_HOME = Claim(
     also=REST,
     headline=True,
     reversal="remedies had helped more in worlds that their authors did not try",
+    finding="At home is not always enough: single factors make convolutional decoders of bumps compose, and harm dense "
+    "ones with the same images.",
     reduced="small worlds and nets",
     amendments=(THIRTEENTH_WORLD,),
 )
@@ -129,6 +131,8 @@ DATA_FIRST = Claim(
     also=REST,
     headline=True,
     reversal="penalties, noise and initial scale had lowered unseen errors more than further training rows",
+    finding="The thirteenth world decides it: over the first twelve the difference was 0.008 [-0.029, 0.062], "
+    "and the claim open.",
     reduced="small worlds and nets",
     amendments=(THIRTEENTH_WORLD,),
 )

@@ -108,7 +108,7 @@ def _contrast(world: FailingWorld, strength: float) -> Arrangement | str:
     if len(set(world.blocks)) > 1:
         return "factors have inputs of different sizes"
     if not _is_mlp(world):
-        return "it differentiates forwards, which our convolutions cannot"
+        return "it needs forward derivatives, which our convolutions do not have"
     return Arrangement.plain(world).with_penalties(Penalty(Part(input_contrast, blocks=world.blocks), weight))
 
 
