@@ -15,7 +15,7 @@ import pytest
 import recombine
 from recombine import InputError, Part, Recipe, nets
 from recombine.errors import StoreError
-from recombine.runs import Store
+from recombine.runs import Store, StoreWarning
 from recombine.sweeps import Sweep, plan, sweep, sweep_plan
 from recombine.training import sgd
 
@@ -50,6 +50,18 @@ def test_the_top_level_call_is_plan_and_run(store):
     )
     assert isinstance(found, Sweep)
     assert found.frame()["value"].to_list() == [4.0]
+
+
+def test_damaged_results_are_run_again(plan_numbers, store):
+    made = plan_numbers({"task.n": [1, 2]})
+    before = made.run(store=store, quiet=True)
+    file = next((store.path / "results").glob("*.npz"))
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.warns(StoreWarning, match="is damaged"):
+        after = made.run(store=Store(store.path), quiet=True)
+    assert after.ran == 1
+    times = ("seconds",)
+    assert after.frame().drop(times).equals(before.frame().drop(times))
 
 
 def test_nets_are_trained_and_measured(store):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recombine.runs import Store, Trial, complete
 from recombine.runs.trial_progress import TrialProgress
+from recombine.sweeps.sweep_frame import NO_RESULT
 from recombine.sweeps.sweep_plan import Over, PartLike, plan
 from recombine.sweeps.sweep_result import Sweep
 from recombine.training.recipe import Recipe
@@ -111,6 +113,18 @@ def run_plan(
         )
     in_order = sorted(failures, key=lambda failed: order[failed.trial.key])  # not as workers came to them
     return Sweep(planned, store, tuple(in_order), seconds=time.monotonic() - start, ran=len(order))
+
+
+def run_lost_again(result: Sweep, **options: Any) -> Sweep:
+    """The sweep after the trials whose stored results turned out to be damaged have run again.
+
+    A sweep does not read what is stored before it runs, so this is only known now. Reading has set damaged results
+    aside; the same call then finds them missing.
+    """
+    if NO_RESULT not in result.frame()["error"]:
+        return result
+    again = run_plan(result.plan, result.store, **(options | {"fresh": False}))
+    return replace(again, ran=result.ran + again.ran, seconds=result.seconds + again.seconds)
 
 
 def relative_cost(trial: Trial) -> float:

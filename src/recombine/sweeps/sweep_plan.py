@@ -89,18 +89,11 @@ class SweepPlan:
         shared_store: bool = False,
     ) -> Sweep:
         """Runs the trials that the store does not have; `sweep` describes the arguments."""
-        from recombine.sweeps.running import run_plan
+        from recombine.sweeps.running import run_lost_again, run_plan
 
-        return run_plan(
-            self,
-            opened(store),
-            on=on,
-            jobs=jobs,
-            retries=retries,
-            fresh=fresh,
-            quiet=quiet,
-            shared_store=shared_store,
-        )
+        options: dict[str, Any] = {"on": on, "jobs": jobs, "retries": retries, "fresh": fresh}
+        options |= {"quiet": quiet, "shared_store": shared_store}
+        return run_lost_again(run_plan(self, opened(store), **options), **options)
 
     def recall(self, store: Store | str | Path | None = None) -> Sweep:
         """The sweep as far as the store has it; nothing is run, and what is missing counts as failed."""

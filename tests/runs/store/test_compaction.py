@@ -245,6 +245,16 @@ def test_a_damaged_segment_is_set_aside(filled, results, damage):
     assert store.compact().moved == 1
 
 
+def test_a_list_of_dropped_results_hides_nothing_that_is_compacted_later(filled, results):
+    filled.compact()
+    filled.clear(results[0].key)
+    for file in parquet_files(filled):
+        file.unlink()  # the list of what was dropped stays
+    filled.put(results[0])
+    filled.compact()
+    assert Store(filled.path).keys() == {results[0].key}
+
+
 def test_flipped_bits_never_give_another_result(filled, results):
     """Wherever a segment is damaged, a result is as it was or is missing."""
     filled.compact()
@@ -263,6 +273,8 @@ def test_flipped_bits_never_give_another_result(filled, results):
             warnings.simplefilter("ignore", StoreWarning)
             for result in store.results():
                 assert repr(result) + repr(dict(result.values)) == known[result.key]
+            listed = list(Store(filled.path).entries())
+        assert len(listed) <= len(known)
 
 
 def test_strangers_are_ignored(filled, results):

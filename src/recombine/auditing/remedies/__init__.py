@@ -59,8 +59,14 @@ def suggest(
     sure = [one for one in measured if one.surely_helps]
     sure.sort(key=lambda one: -one.gain.value if one.gain is not None else 0.0)
     rest = [one.unsure() for one in measured if not one.surely_helps and not one.does_not_help]
-    rest.sort(key=lambda one: -one.record.median_gain if one.record is not None else 0.0)
-    return [*sure, *rest, *([] if sure else _for_nothing_known(evidence))]
+    return [*sure, *_by_record(rest), *([] if sure else _for_nothing_known(evidence))]
+
+
+def _by_record(remedies: list[Remedy]) -> list[Remedy]:
+    """Those that the study `remedies` tried in the order of their gain there, in the places that they had together."""
+    tried = [(one.record.median_gain, one) for one in remedies if one.record is not None]
+    ordered = iter(sorted(tried, key=lambda pair: -pair[0]))
+    return [one if one.record is None else next(ordered)[1] for one in remedies]
 
 
 def _output_kind(outputs: Outputs | None) -> OutputKind:

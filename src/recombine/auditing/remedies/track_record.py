@@ -1,6 +1,6 @@
 """How often a remedy helped in the study `remedies`, which crosses published remedies with published failures.
 
-The numbers are written by `python -m recombine.studies.remedies.track_record`, from that study's results.
+The numbers are written by `python -m recombine.studies.remedies record`, from that study's results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OutputKind = Literal["images", "labels", "quantities"]
 
 FILE = Path(__file__).with_name("track_record.json")
 MIN_WORLDS = 2
-"""A single world with outputs of a kind says too little; then all worlds count."""
+"""A single world with outputs of a kind says too little; then all worlds count, if these are enough."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,10 @@ class TrackRecord:
     median_gain: float
 
     def __str__(self) -> str:
-        where = count(self.worlds, "published setting") + (f" with {self.kind}" if self.kind else "")
+        where = count(self.worlds, "world") + (f" with {self.kind}" if self.kind else "")
         harmed = f" and harmed in {self.harmed}" if self.harmed else ""
-        return f"helped in {self.helped}{harmed} of {where}, median gain {number(self.median_gain)}"
+        gain = number(self.median_gain)
+        return f"in the study `remedies` it helped in {self.helped}{harmed} of {where}, median gain {gain}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -58,10 +59,9 @@ def track_record(remedy: str, kind: OutputKind) -> TrackRecord | None:
     ```
     """
     of_remedy = _records().get(remedy, {})
-    found = of_remedy.get(kind)
-    if found is not None and found["worlds"] >= MIN_WORLDS:
-        return TrackRecord(kind, **found)
-    return TrackRecord("", **of_remedy["all"]) if "all" in of_remedy else None
+    by_kind: dict[OutputKind | Literal[""], Any] = {kind: of_remedy.get(kind), "": of_remedy.get("all")}
+    records = (TrackRecord(name, **counts) for name, counts in by_kind.items() if counts is not None)
+    return next((record for record in records if record.worlds >= MIN_WORLDS), None)
 
 
 @cache

@@ -147,7 +147,15 @@ class Cluster:
     def death(self) -> tuple[type[Exception], ...]:
         """What `fetch` raises if the worker, or the node that kept the reply, has died."""
         errors = self._ray.exceptions
-        return (errors.RayActorError, errors.ObjectLostError, errors.NodeDiedError, errors.WorkerCrashedError)
+        return (
+            errors.RayActorError,
+            errors.ObjectLostError,
+            errors.NodeDiedError,
+            errors.WorkerCrashedError,
+            errors.OutOfMemoryError,
+            errors.RuntimeEnvSetupError,
+            errors.ActorUnschedulableError,
+        )
 
     @property
     def system_error(self) -> type[Exception]:
@@ -187,7 +195,7 @@ def _check_reachable(address: str) -> None:
         raise InputError("on", address, "a port from 1 to 65535")
     try:
         socket.create_connection((host, int(port)), timeout=10.0).close()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the latter for what cannot be the name of a host
         raise _unreachable(address, error) from error
 
 

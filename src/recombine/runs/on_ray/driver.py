@@ -17,6 +17,7 @@ from typing import Any
 
 from recombine._version import __version__
 from recombine.errors import StoreError
+from recombine.parts import Part
 from recombine.runs.events import Event, ExecutionError, Failed, Finished, Started, Waiting
 from recombine.runs.lease import Lease
 from recombine.runs.on_ray.actor import order_for
@@ -117,7 +118,7 @@ class _Driver:
     workers: list[_Worker] = field(default_factory=list)
     deaths: Counter[Trial] = field(default_factory=Counter)
     failed_starts: int = 0
-    estimates: dict[tuple[str, str], int] = field(default_factory=dict)
+    estimates: dict[tuple[Part, str], int] = field(default_factory=dict)
 
     def run(self) -> None:
         waiting_since, warned = time.monotonic(), False
@@ -214,7 +215,7 @@ class _Driver:
             self._dismiss(worker)
 
     def _memory(self, trial: Trial) -> int:
-        kind = (trial.task.name, trial.program)
+        kind = (trial.task, trial.program)
         if kind not in self.estimates:
             self.estimates[kind] = min(estimated_memory(trial), self.cluster.largest_memory())
         return self.estimates[kind]

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.runs.store.file_format import DamagedError, UnknownFormatError
 from recombine.runs.store.result_files import FileIdentity, ResultFiles
-from recombine.runs.store.segment import GROUP_BYTES, Segment, SegmentRow, frame_of, write_segment
+from recombine.runs.store.segment import (
+    GROUP_BYTES,
+    Segment,
+    SegmentRow,
+    frame_of,
+    generation_of,
+    write_segment,
+)
 from recombine.runs.store.segments import Segments
 
 if TYPE_CHECKING:
@@ -68,7 +75,9 @@ def compact(files: ResultFiles, segments: Segments, *, older_than: float) -> Com
             elif (row := segments.row(key, refresh=False)) is not None:
                 writer.add(_intact(row, segments), None)
         writer.flush()
-        for path in (*(segment.path for segment in merged), *lists):
+        for segment in merged:
+            segments.retire(segment)
+        for path in lists:
             path.unlink(missing_ok=True)
     return Compaction(writer.moved, len(files.keys()), len(segments.segments()))
 
@@ -79,7 +88,10 @@ class _Writer:
     def __init__(self, files: ResultFiles, segments: Segments) -> None:
         self.moved = 0
         self._files, self._folder = files, segments.folder
-        self._generation = max((segment.generation for segment in segments.segments()), default=0) + 1
+        # Later than all lists of dropped results, too: a list hides its keys in segments up to its generation.
+        earlier = [segment.generation for segment in segments.segments()]
+        earlier += [generation_of(path.name) for path in segments.dropped_lists()]
+        self._generation = max(earlier, default=0) + 1
         self._rows: list[SegmentRow] = []
         self._frames: list[pl.DataFrame] = []
         self._identities: dict[str, FileIdentity] = {}

@@ -46,7 +46,12 @@ def file_entry(file: str, key: str) -> StoredTrial:
     `FileNotFoundError` if it is gone.
     """
     # System calls, because opening a hundred thousand files in Python's way takes seconds.
-    descriptor = os.open(file, _FLAGS)
+    try:
+        descriptor = os.open(file, _FLAGS)
+    except FileNotFoundError:
+        raise
+    except OSError:  # not ours to read
+        return _unreadable(key, os.stat(file))
     try:
         status = os.fstat(descriptor)
         head = tail = os.read(descriptor, HEAD_BYTES)
@@ -61,5 +66,9 @@ def file_entry(file: str, key: str) -> StoredTrial:
         record = peek(file) if record is None else record
         return StoredTrial(key, status.st_size, record["created"], record["summary"])
     except DamagedError:
-        created = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
-        return StoredTrial(key, status.st_size, created, None)
+        return _unreadable(key, status)
+
+
+def _unreadable(key: str, status: os.stat_result) -> StoredTrial:
+    created = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return StoredTrial(key, status.st_size, created, None)

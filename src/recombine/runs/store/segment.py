@@ -14,6 +14,7 @@ import uuid
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,7 +79,8 @@ class Segment:
         self.path = path
         frame = self._read(("key", "size"))
         self.keys: list[str] = frame["key"].to_list()
-        self.n_bytes = int(frame["size"].sum())
+        self.sizes: list[int] = frame["size"].to_list()
+        self.n_bytes = sum(self.sizes)
         self.rows_per_group = _rows_per_group(frame)
 
     @property
@@ -88,7 +90,12 @@ class Segment:
 
     def entries(self) -> list[StoredTrial]:
         """What a listing shows of all rows."""
-        return [StoredTrial(*fields) for fields in self._read(_LISTED).iter_rows()]
+        try:
+            return [StoredTrial(*fields) for fields in self._read(_LISTED).iter_rows()]
+        except DamagedError:
+            created = datetime.fromtimestamp(self.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            listed = zip(self.keys, self.sizes, strict=True)
+            return [StoredTrial(key, size, created, None) for key, size in listed]
 
     def group(self, number: int) -> list[SegmentRow]:
         """The rows of one row group."""

@@ -44,6 +44,7 @@ class Segments:
             str, tuple[int, int]
         ] = {}  # from a key to the number of its segment and its row there
         self._cache = _GroupCache()
+        self._unreadable: set[str] = set()
 
     def keys(self) -> set[str]:
         """The keys of all compacted results."""
@@ -89,6 +90,7 @@ class Segments:
             try:
                 return self._cache.get(segment, number)[offset]
             except (DamagedError, IndexError) as error:
+                self._unreadable.add(segment.path.name)
                 self.drop_damaged(key, DamagedError(str(error)))
                 return None
 
@@ -118,6 +120,13 @@ class Segments:
             self.drop([key])
         self._index.pop(key, None)
         self._warn(f"the compacted result {key} {state}; {outcome}, and its trial will be run again")
+
+    def retire(self, segment: Segment) -> None:
+        """Removes a segment whose results are in another; to `damaged/` if some of them could not be read."""
+        if segment.path.name in self._unreadable:
+            self._move_aside(segment.path.name)
+        else:
+            segment.path.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Deletes everything."""
@@ -175,13 +184,16 @@ class Segments:
         raise StoreError(f"store {self.folder.parent}: compacted results change too often to be read")
 
     def _set_aside(self, name: str, error: DamagedError) -> None:
-        outcome = "it could not be moved away"
+        outcome = "it is now in damaged/" if self._move_aside(name) else "it could not be moved away"
+        self._warn(f"{name} is damaged ({error}); {outcome}, and its trials will be run again")
+
+    def _move_aside(self, name: str) -> bool:
         with suppress(OSError):
             aside = self.folder.parent / "damaged"
             aside.mkdir(exist_ok=True)
             os.replace(self.folder / name, aside / name)
-            outcome = "it is now in damaged/"
-        self._warn(f"{name} is damaged ({error}); {outcome}, and its trials will be run again")
+            return True
+        return False
 
     def _warn(self, message: str) -> None:
         warnings.warn(f"store {self.folder.parent}: {message}", StoreWarning, stacklevel=5)

@@ -24,6 +24,8 @@ from recombine.studies.remedies.matrix_section import REST
 from recombine.studies.remedies.sweep_arms import KINDS, SMOKE_ARMS
 from recombine.studies.study import StudySection, Tabulation
 
+SAME_TASK = frozenset({"bumps", "bumps (CNN)"})
+"""Worlds that differ in their nets only: neither tells what to choose in the other."""
 BY_KIND, FOR_ALL = "by kind of output", "one remedy for all"
 
 
@@ -68,8 +70,9 @@ def choices(evidence: Evidence) -> dict[str, dict[str, str | None]]:
     found: dict[str, dict[str, str | None]] = {}
     for world in names:
         candidates = measured_remedies(evidence, world)
-        alike = [other for other in names if KINDS[other] == KINDS[world]]
-        for_all = choice(known, world, candidates, names)
+        others = [other for other in names if not {other, world} <= SAME_TASK]
+        alike = [other for other in others if KINDS[other] == KINDS[world]]
+        for_all = choice(known, world, candidates, others)
         found[world] = {BY_KIND: choice(known, world, candidates, alike) or for_all, FOR_ALL: for_all}
     return found
 

@@ -31,7 +31,8 @@ THIRTEENTH_WORLD = Amendment(
     "over twelve worlds",
     "over thirteen worlds, one of them bumps with a convolutional decoder",
     "Single factors harmed the dense decoder of bumps, though the paper on forced rendering reports that they make "
-    "decoders compose. Its decoders are convolutional, and so is that of the new world.",
+    "decoders compose. Its decoders are convolutional, and so is that of the new world, in which single factors were "
+    "known to help before it was added.",
 )
 """Of all claims that compare worlds."""
 

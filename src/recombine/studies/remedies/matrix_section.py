@@ -157,6 +157,7 @@ ADDITIONS = Claim(
     also=REST,
     headline=True,
     reversal="the added cells had drawn capacity away from the other unseen ones",
+    finding="No arm adds as many random cells, so this does not show that the choice of cells matters.",
     reduced="small worlds and nets",
 )
 
@@ -198,6 +199,7 @@ def _draw(evidence: Evidence) -> Figure:
     rows = [[entries[world, remedy] for world in names] for remedy in REMEDY_NAMES]
     values = np.array([[_value(found) for found in row] for row in rows])
     helped = sum(found.mark == "helps" for row in rows for found in row)
+    harmed = sum(found.mark == "harms" for row in rows for found in row)
     tried = sum(found.change is not None or found.mark == "does not fit" for row in rows for found in row)
     with look():
         figure = blank_figure(height=5.2)
@@ -209,7 +211,7 @@ def _draw(evidence: Evidence) -> Figure:
             names,
             limits=SHOWN,
             texts=[[_short_text(found) for found in row] for row in rows],
-            title=f"Remedies help (+) in {helped} of {tried} cases, and seldom beyond one kind of failure",
+            title=f"Remedies help (+) in {helped} and harm (−) in {harmed} of {tried} cases",
             label="score on unseen cells (0: as good as on seen cells)",
         )
         for text in ax.texts:

@@ -14,13 +14,13 @@ from recombine.studies.remedies.sweep_arms import KINDS
 from recombine.studies.reproduction import reproduce
 
 AUDIT_REMEDIES = {
-    "single factors": ("single_factors",),
-    "forced rendering": ("forced_rendering",),
-    "weighted activity": ("weighted_activity",),
-    "compositional contrast": ("compositional_contrast",),
-    "rescaling": ("rescale_weights",),
-    "squared error": ("squared_loss",),
-    "fewest additions": ("add_cells", "flip_cells"),
+    "single factors": "single_factors",
+    "forced rendering": "forced_rendering",
+    "weighted activity": "weighted_activity",
+    "compositional contrast": "compositional_contrast",
+    "rescaling": "rescale_weights",
+    "squared error": "squared_loss",
+    "fewest additions": "add_cells",
 }
 """The ids of the remedies that an audit suggests, by their name here."""
 
@@ -44,7 +44,8 @@ def track_record(evidence: Evidence) -> dict[str, dict[str, dict[str, Any]]]:
             for kind, names in groups.items()
             if names
         }
-        record |= dict.fromkeys(AUDIT_REMEDIES.get(remedy, ()), counted)
+        if remedy in AUDIT_REMEDIES:
+            record[AUDIT_REMEDIES[remedy]] = counted
     return record
 
 

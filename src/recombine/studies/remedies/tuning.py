@@ -1,12 +1,11 @@
 """Tuning on seen cells only: one strength per remedy and world, by the error on held-out seen cells.
 
-`python -m recombine.studies.remedies.tuning` runs it and writes `chosen_settings.json`, which the study reads. Rows of
+`python -m recombine.studies.remedies tune` runs it and writes `chosen_settings.json`, which the study reads. Rows of
 unseen cells are removed before anything is trained, and the seeds are not those of the results.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -108,17 +107,3 @@ def _pairs(scale: Scale) -> Iterator[tuple[FailingWorld, PublishedRemedy]]:
 
 def _short(value: float) -> float | None:
     return float(f"{value:.4g}") if np.isfinite(value) else None
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--store", type=Path, help="a folder for the results")
-    parser.add_argument("--jobs", type=int, default=2, help="worker processes")
-    options = parser.parse_args()
-    store = Store() if options.store is None else Store(options.store)
-    CHOSEN.write_text(json.dumps(tune(store=store, jobs=options.jobs), indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()
