@@ -291,7 +291,7 @@ def append(file, code):
         ("studies/forced_rendering/__init__.py", set()),
         ("tasks/__init__.py", set()),
         ("runs/trial_runner.py", {"task", "net", "probe of a study"}),
-        ("runs/store.py", set()),
+        ("runs/store/store.py", set()),
         ("training/loop.py", set()),
     ],
 )

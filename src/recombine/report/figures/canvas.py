@@ -125,7 +125,8 @@ def _settle(figure: Figure) -> None:
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
     engine = figure.get_layout_engine()
-    if engine is not None and not isinstance(engine, PlaceHolderLayoutEngine):
+    # Without axes there is nothing to lay out, which the engine would warn of.
+    if figure.axes and engine is not None and not isinstance(engine, PlaceHolderLayoutEngine):
         for _ in range(2):  # the second pass knows how far labels reach
             with suppress(ValueError):  # as matplotlib does
                 engine.execute(figure)
