@@ -21,7 +21,7 @@ STUDY = Study(
         ),
         Lesson(
             "No remedy is a safe first choice. The one that gained most in other worlds with the same "
-            "kind of output helps in 15% of worlds, one drawn at random in 35%, and on average it does "
+            "kind of output helps in 23% of worlds, one drawn at random in 35%, and on average it does "
             "harm. Even in its own world a remedy may depend on the net: single factors make a "
             "convolutional decoder of bumps compose and harm a dense one.",
             ("2", "7"),
