@@ -95,7 +95,7 @@ def test_every_command_explains_itself(run, words):
 
 def test_only_commands_that_train_have_jobs(run):
     with_jobs = {words for words in every_command() if "--jobs" in run(*words, "--help").output}
-    assert with_jobs == {("demo",), ("reproduce",)}
+    assert with_jobs == {("demo",), ("reproduce",), ("sweep",)}
 
 
 def test_the_version(run):
