@@ -24,7 +24,7 @@ from recombine.training import Recipe, adam
 NODES = (1, 2, 4)
 MIN_SECONDS = 3.0
 """Trials that are long enough for efficiency to be about the cluster: at least three seconds each."""
-TRIED_STEPS, MARGIN = 1000, 1.2
+TRIED_STEPS, MARGIN = 1000, 1.5
 """How many steps tell how fast this machine is, and how much longer than necessary trials are made."""
 N_EMPTY = 400
 RATIO, MILLISECONDS = 0.6, 50
