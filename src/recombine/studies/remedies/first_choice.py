@@ -36,7 +36,7 @@ BY_KIND, FOR_ALL = "by kind of output", "one remedy for all"
 
 
 def median_gains(evidence: Evidence) -> dict[tuple[str, str], float]:
-    """The median gain over seeds by world and remedy; 0 where nets do not fit, which is no help."""
+    """The median gain over seeds by world and remedy; 0 where nets do not fit, because that helps nobody."""
     found = {}
     for world in measured_worlds(evidence):
         for remedy in measured_remedies(evidence, world):
